@@ -1,0 +1,12 @@
+"""acl-emu: Huawei Ascend's ACL runtime and two-phase operators, emulated on the CPU.
+
+Every acl function and constant is importable from here under its C name; the operators are in ``aclnnop``.
+"""
+
+from acl_emu.api import *  # noqa: F403
+from acl_emu.constants import *  # noqa: F403
+from acl_emu.numpy_call import AclCallError as AclCallError
+from acl_emu.numpy_call import call as call
+from acl_emu.numpy_call import host_array as host_array
+
+__version__ = "0.1.0"

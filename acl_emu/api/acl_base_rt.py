@@ -1,0 +1,68 @@
+"""acl/acl_base_rt.h: data types, half-precision helpers, what the chip is."""
+
+from __future__ import annotations
+
+import struct
+
+from acl_emu import constants as c
+from acl_emu import context, dtypes, soc
+from acl_emu.api.border import acl, plain
+from acl_emu.errors import InvalidParam
+
+HEADER = "acl/acl_base_rt.h"
+
+_LARGEST_HALF = 0x7BFF
+
+
+@plain(HEADER, "size_t aclDataTypeSize(aclDataType dataType)")
+def aclDataTypeSize(dataType: int) -> int:
+    """Bytes of one element: 1 for the packed INT4 and UINT1, 0 for STRING and UNDEFINED, 8 for anything unknown."""
+    return dtypes.data_type_size(dataType)
+
+
+@plain(HEADER, "aclFloat16 aclFloatToFloat16(float value)")
+def aclFloatToFloat16(value: float) -> int:
+    """The bits of the nearest half; what is too large, infinite or not a number becomes the largest one."""
+    if value != value:
+        return _LARGEST_HALF
+    saturated = max(-65504.0, min(65504.0, value))
+    return int(struct.unpack("<H", struct.pack("<e", saturated))[0])
+
+
+@plain(HEADER, "float aclFloat16ToFloat(aclFloat16 value)")
+def aclFloat16ToFloat(value: int) -> float:
+    """The value of the bits of a half; the top exponent is one like any other, there is no infinity."""
+    sign = -1.0 if value & 0x8000 else 1.0
+    exponent, fraction = value >> 10 & 0x1F, value & 0x3FF
+    return sign * (fraction * 2.0**-24 if exponent == 0 else (1024 + fraction) * 2.0 ** (exponent - 25))
+
+
+@plain(HEADER, "const char* aclrtGetSocName()")
+def aclrtGetSocName() -> str:
+    """The name of the chip that is emulated."""
+    return soc.current().name
+
+
+@acl(HEADER, "aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value)")
+def aclGetCannAttribute(cannAttr: int) -> int:
+    """Whether the chip and the library offer something."""
+    chip = soc.current()
+    known = {c.ACL_CANN_ATTR_INF_NAN: not chip.saturates, c.ACL_CANN_ATTR_BF16: chip.bf16, c.ACL_CANN_ATTR_JIT_COMPILE: True}
+    if cannAttr not in known:
+        raise InvalidParam(f"cannAttr is {cannAttr}, expected one of {sorted(known)}")
+    return int(known[cannAttr])
+
+
+@acl(HEADER, "aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value)")
+def aclGetDeviceCapability(deviceId: int, deviceInfo: int) -> int:
+    """Cores and cache of a device."""
+    context.device(deviceId)
+    chip = soc.current()
+    known = {
+        c.ACL_DEVICE_INFO_AI_CORE_NUM: chip.cube_cores,
+        c.ACL_DEVICE_INFO_VECTOR_CORE_NUM: chip.vector_cores,
+        c.ACL_DEVICE_INFO_L2_SIZE: chip.l2,
+    }
+    if deviceInfo not in known:
+        raise InvalidParam(f"deviceInfo is {deviceInfo}, expected one of {sorted(known)}")
+    return known[deviceInfo]

@@ -1,0 +1,3 @@
+"""acl/acl_rt.h, one module per chapter of it."""
+
+HEADER = "acl/acl_rt.h"

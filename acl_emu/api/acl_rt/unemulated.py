@@ -1,0 +1,24 @@
+"""Declared so that programs compile and link, but not emulated yet: each returns 207000 and says so in aclGetRecentErrMsg."""
+
+from __future__ import annotations
+
+from acl_emu.api.acl_rt import HEADER
+from acl_emu.api.border import not_emulated
+
+aclmdlRICaptureBegin = not_emulated(HEADER, "aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode)")
+aclmdlRICaptureEnd = not_emulated(HEADER, "aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI)")
+aclmdlRIExecuteAsync = not_emulated(HEADER, "aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream)")
+aclmdlRIDestroy = not_emulated(HEADER, "aclError aclmdlRIDestroy(aclmdlRI modelRI)")
+aclrtReserveMemAddress = not_emulated(
+    HEADER, "aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, void* expectPtr, uint64_t flags)"
+)
+aclrtReleaseMemAddress = not_emulated(HEADER, "aclError aclrtReleaseMemAddress(void* virPtr)")
+aclrtMallocPhysical = not_emulated(
+    HEADER, "aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrtPhysicalMemProp* prop, uint64_t flags)"
+)
+aclrtFreePhysical = not_emulated(HEADER, "aclError aclrtFreePhysical(aclrtDrvMemHandle handle)")
+aclrtMapMem = not_emulated(HEADER, "aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)")
+aclrtUnmapMem = not_emulated(HEADER, "aclError aclrtUnmapMem(void* virPtr)")
+aclrtMemGetAllocationGranularity = not_emulated(
+    HEADER, "aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop, aclrtMemGranularityOptions option, size_t* granularity)"
+)

@@ -1,0 +1,216 @@
+"""The border between raising and status codes: every acl function is declared here with its official C prototype.
+
+Python form: C name, C argument order, out-parameters returned instead of passed, status last. An array and its length are one sequence.
+The C face is derived from the same two things, the prototype and the Python signature: a C parameter that the Python function lacks is
+an out-parameter, or the length of the array before it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
+
+import numpy as np
+
+from acl_emu import constants as c
+from acl_emu.errors import AclError, NotEmulated, report
+
+P = ParamSpec("P")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+
+Handle = int | None
+"""An opaque handle; None is the null pointer."""
+
+DevicePointer = int | None
+"""An address in device memory; None is the null pointer."""
+
+HostPointer = Any
+"""Host memory: any buffer (numpy array, bytearray), an integer address, or None."""
+
+
+class CParameter(NamedTuple):
+    """One parameter of a C prototype."""
+
+    c_type: str
+    name: str
+
+
+class Prototype(NamedTuple):
+    """An official C prototype."""
+
+    result: str
+    name: str
+    parameters: tuple[CParameter, ...]
+    header: str
+    text: str
+
+
+_PROTOTYPE = re.compile(r"(?P<result>.+?)\s*\b(?P<name>\w+)\s*\((?P<parameters>.*)\)", re.DOTALL)
+_PARAMETER = re.compile(r"(?P<type>.+?)\s*\b(?P<name>\w+)", re.DOTALL)
+
+
+@lru_cache(maxsize=None)
+def parse_prototype(text: str, header: str) -> Prototype:
+    """A prototype in one line of C."""
+    match = _PROTOTYPE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"not a prototype: {text}")
+    parameters = []
+    for part in match["parameters"].split(","):
+        if part.strip() not in ("", "void"):
+            piece = _PARAMETER.fullmatch(part.strip())
+            if piece is None:
+                raise ValueError(f"not a parameter: {part!r} in {text}")
+            parameters.append(CParameter(" ".join(piece["type"].split()), piece["name"]))
+    return Prototype(match["result"].strip(), match["name"], tuple(parameters), header, text)
+
+
+class ApiFunction(NamedTuple):
+    """An acl function: its prototype and its implementation."""
+
+    prototype: Prototype
+    python: Callable[..., Any]
+    """What Python programs call: returns the out-parameters, then the status."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the Python parameters."""
+        return tuple(inspect.signature(self.python).parameters)
+
+    @property
+    def outputs(self) -> tuple[CParameter, ...]:
+        """C parameters that Python gets as results."""
+        taken = set(self.inputs)
+        return tuple(p for p in self.prototype.parameters if p.name not in taken and p.c_type.endswith("*") and "const" not in p.c_type)
+
+
+FUNCTIONS: dict[str, ApiFunction] = {}
+"""Every declared acl function, by name."""
+
+_STATUS_TYPES = ("aclError", "aclnnStatus")
+
+
+def _null_of(parameter: CParameter) -> Any:
+    """What a failed call returns for an out-parameter."""
+    pointed = parameter.c_type.removesuffix("*").strip()
+    if pointed == "int64_t*":
+        return []
+    return None if pointed.endswith("*") or pointed in HANDLE_TYPES else 0
+
+
+HANDLE_TYPES = frozenset({"aclrtStream", "aclrtEvent", "aclrtContext", "aclmdlRI", "aclrtDrvMemHandle"})
+
+
+class acl:
+    """Declare an acl function whose result is a status code: ``@acl(header, prototype)``."""
+
+    def __init__(self, header: str, prototype: str) -> None:
+        self.header = header
+        self.text = prototype
+
+    @overload
+    def __call__(self, function: Callable[P, None]) -> Callable[P, int]: ...
+    @overload
+    def __call__(self, function: Callable[P, tuple[A, B, C]]) -> Callable[P, tuple[A, B, C, int]]: ...
+    @overload
+    def __call__(self, function: Callable[P, tuple[A, B]]) -> Callable[P, tuple[A, B, int]]: ...
+    @overload
+    def __call__(self, function: Callable[P, A]) -> Callable[P, tuple[A, int]]: ...
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Turn results into out-parameters and exceptions into status codes."""
+
+        @functools.wraps(function)
+        def call(*arguments: Any, **named: Any) -> Any:
+            try:
+                result = function(*arguments, **named)
+            except AclError as error:
+                outputs = FUNCTIONS[function.__name__].outputs
+                return (*map(_null_of, outputs), report(error)) if outputs else report(error)
+            if result is None:
+                return c.ACL_SUCCESS
+            return (*result, c.ACL_SUCCESS) if isinstance(result, tuple) else (result, c.ACL_SUCCESS)
+
+        _declare(self.text, self.header, call)
+        return call
+
+
+class plain:
+    """Declare an acl function whose result is not a status code: it is returned alone, and is null on failure."""
+
+    def __init__(self, header: str, prototype: str) -> None:
+        self.header = header
+        self.text = prototype
+
+    def __call__(self, function: Callable[P, A]) -> Callable[P, A | None]:
+        """Turn exceptions into a null result."""
+
+        @functools.wraps(function)
+        def call(*arguments: P.args, **named: P.kwargs) -> A | None:
+            try:
+                return function(*arguments, **named)
+            except AclError as error:
+                report(error)
+                return None
+
+        _declare(self.text, self.header, call)
+        return call
+
+
+def _declare(text: str, header: str, call: Callable[..., Any]) -> None:
+    prototype = parse_prototype(text, header)
+    FUNCTIONS[prototype.name] = ApiFunction(prototype, call)
+
+
+def also_named(name: str, function: Callable[P, A]) -> Callable[P, A]:
+    """Declare the same function under a second official name."""
+    original = FUNCTIONS[function.__name__].prototype
+    _declare(original.text.replace(original.name, name), original.header, function)
+    return function
+
+
+def not_emulated(header: str, prototype: str) -> Callable[..., int]:
+    """Declare a function that returns an error which says that it is not emulated yet."""
+    name = parse_prototype(prototype, header).name
+
+    def call(*_arguments: Any) -> int:
+        return report(NotEmulated(f"{name} is not emulated yet"))
+
+    call.__name__ = name
+    call.__doc__ = "Not emulated yet: returns 207000."
+    _declare(prototype, header, call)
+    return call
+
+
+# Arguments
+
+
+def host_address(pointer: HostPointer, name: str) -> int:
+    """The address of a host (or device) pointer; 0 for null."""
+    if pointer is None:
+        return 0
+    if isinstance(pointer, int):
+        return pointer
+    if isinstance(pointer, np.ndarray):
+        if not pointer.flags.c_contiguous:
+            raise TypeError(f"{name} must be a contiguous array, got one of shape {pointer.shape} and strides {pointer.strides}")
+        return int(pointer.ctypes.data)
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(pointer))
+    except TypeError:
+        pass
+    try:
+        return int(np.frombuffer(pointer, np.uint8).ctypes.data)
+    except (TypeError, ValueError, BufferError):
+        raise TypeError(f"{name} must be a buffer, an integer address or None, got {type(pointer).__name__}") from None
+
+
+def values_of(sequence: Sequence[Any] | None) -> tuple[Any, ...]:
+    """A C array as a tuple; null is empty."""
+    return () if sequence is None else tuple(sequence)

@@ -1,0 +1,38 @@
+"""``python -m acl_emu.codegen [--check]``: write every derived file, or say which ones are out of date."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from acl_emu.codegen import constants
+
+
+def derived_files() -> dict[str, str]:
+    """Path below the project -> text."""
+    files = {"acl_emu/constants.py": constants.python_module()}
+    from acl_emu.codegen import python_faces  # needs acl_emu.constants
+
+    files["acl_emu/api/__init__.py"] = python_faces.api_init()
+    files["aclnnop/index.py"] = python_faces.operator_index()
+    files["aclnnop/__init__.pyi"] = python_faces.operator_stubs()
+    return files
+
+
+def main() -> int:
+    """Write or check."""
+    root = Path(__file__).resolve().parents[2]
+    stale = []
+    for name, text in derived_files().items():
+        path = root / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(name)
+            if "--check" not in sys.argv:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    print("\n".join(stale) if stale else "derived files are up to date")
+    return 1 if stale and "--check" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,199 @@
+"""Plans and executors: what phase one decided, and the object that carries it to phase two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from acl_emu import constants as c
+from acl_emu import context, handles, memory
+from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, AclnnRuntime, DeviceFault
+from acl_emu.tensor import BoundOperand, Operand, Shape
+
+_WORKSPACE_ALIGNMENT = 512
+
+
+class Scratch:
+    """One array in the workspace."""
+
+    __slots__ = ("dtype", "name", "offset", "shape")
+
+    def __init__(self, name: str, shape: Shape, dtype: np.dtype[Any], offset: int) -> None:
+        self.name = name
+        self.shape = shape
+        self.dtype = dtype
+        self.offset = offset
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes it takes."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def array(self, workspace: int) -> npt.NDArray[Any]:
+        """Its elements in the caller's workspace."""
+        if 0 in self.shape:
+            return np.empty(self.shape, self.dtype)
+        try:
+            return memory.array_at(workspace + self.offset, self.shape, self.dtype)
+        except DeviceFault as fault:
+            raise DeviceFault(f"workspace ({self.name}): {fault}") from None
+
+
+class Workspace:
+    """The layout of the workspace that a plan asks for."""
+
+    def __init__(self) -> None:
+        self.parts: list[Scratch] = []
+        self.size = 0
+
+    def add(self, name: str, shape: Shape, dtype: np.dtype[Any]) -> Scratch:
+        """Set room aside for one array."""
+        part = Scratch(name, shape, dtype, self.size)
+        self.parts.append(part)
+        self.size += -(-part.nbytes // _WORKSPACE_ALIGNMENT) * _WORKSPACE_ALIGNMENT
+        return part
+
+
+Kernel = Callable[[Sequence[BoundOperand], Sequence[BoundOperand], int], None]
+"""A kernel, ready to run: inputs, outputs, address of the workspace."""
+
+
+class Plan:
+    """What phase one decided: a kernel, what it reads and writes, and the workspace it needs."""
+
+    __slots__ = ("kernel", "reads", "workspace", "writes")
+
+    def __init__(self, kernel: Kernel | None, reads: Sequence[Operand], writes: Sequence[Operand], workspace: Workspace) -> None:
+        self.kernel = kernel
+        self.reads = tuple(reads)
+        self.writes = tuple(writes)
+        self.workspace = workspace
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.kernel is None
+
+
+def nothing() -> Plan:
+    """The plan of a call on empty tensors."""
+    return Plan(None, (), (), Workspace())
+
+
+class Executor:
+    """An aclOpExecutor: one plan, to be run once, or again and again when made repeatable."""
+
+    c_name = "aclOpExecutor"
+
+    def __init__(self, operator: str, plan: Plan, inputs: Sequence[Operand | list[Operand] | None], outputs: Sequence[Operand | list[Operand] | None]) -> None:
+        self.operator = operator
+        self.plan = plan
+        self.inputs = tuple(inputs)
+        """Tensor parameters in order; a list parameter as the list of its members, a null one as None."""
+        self.outputs = tuple(outputs)
+        self.repeatable = False
+        self.handle = handles.issue(self)
+
+    def destroy(self) -> None:
+        """Make the handle a dead one."""
+        handles.retire(self.handle)
+
+    def launch(self, workspace: int | None, size: int, stream_handle: int | None) -> None:
+        """Phase two: check the workspace, take a snapshot, queue the kernel. A single-use executor is gone afterwards."""
+        try:
+            self._check_workspace(workspace, size)
+            try:
+                stream = context.find_stream(stream_handle)
+            except AclError as error:
+                raise AclnnRuntime(f"{self.operator}: the runtime refused the launch with {error.code}: {error}") from None
+            plan = self.plan
+            if plan.kernel is None:
+                return
+            stream.submit(Launch(self.operator, plan, workspace or 0))
+        finally:
+            if not self.repeatable:
+                self.destroy()
+
+    def _check_workspace(self, workspace: int | None, size: int) -> None:
+        needed = self.plan.workspace.size
+        if not workspace and (size or needed):
+            raise AclnnNullptr(f"{self.operator}: workspace must not be null, phase one asked for {needed} bytes and workspaceSize is {size}")
+        if size < needed:
+            raise AclnnInvalid(f"{self.operator}: workspaceSize is {size}, phase one asked for {needed} bytes")
+
+    def replace_address(self, where: Sequence[Operand | list[Operand] | None], index: int, address: int | None, what: str) -> None:
+        """Point the tensor at a flat index (list members count one by one) to another address."""
+        flat = [member for entry in where for member in (entry if isinstance(entry, list) else [entry])]
+        if not 0 <= index < len(flat):
+            raise AclnnInvalid(f"index is {index}, {self.operator} has {len(flat)} {what} tensors")
+        operand = flat[index]
+        if operand is None:
+            raise AclnnInvalid(f"index is {index}, that {what} tensor of {self.operator} was null in phase one")
+        operand.tensor.address = address
+
+    def replace_member_address(
+        self, where: Sequence[Operand | list[Operand] | None], index: int, member: int, address: int | None, what: str
+    ) -> None:
+        """Point one member of a list parameter to another address."""
+        if not 0 <= index < len(where):
+            raise AclnnInvalid(f"irIndex is {index}, {self.operator} has {len(where)} {what} parameters")
+        entry = where[index]
+        members = entry if isinstance(entry, list) else [entry]
+        if not 0 <= member < len(members):
+            raise AclnnInvalid(f"relativeIndex is {member}, {what} parameter {index} of {self.operator} has {len(members)} tensors")
+        operand = members[member]
+        if operand is None:
+            raise AclnnInvalid(f"irIndex is {index}, that {what} parameter of {self.operator} was null in phase one")
+        operand.tensor.address = address
+
+
+class Launch:
+    """One queued run of a plan: it holds its own snapshot of every address."""
+
+    __slots__ = ("operator", "plan", "reads", "workspace", "writes")
+
+    def __init__(self, operator: str, plan: Plan, workspace: int) -> None:
+        self.operator = operator
+        self.plan = plan
+        self.reads = [operand.bind() for operand in plan.reads]
+        self.writes = [operand.bind() for operand in plan.writes]
+        self.workspace = workspace
+
+    def __call__(self) -> None:
+        assert self.plan.kernel is not None
+        try:
+            with np.errstate(all="ignore"):
+                self.plan.kernel(self.reads, self.writes, self.workspace)
+        except DeviceFault as fault:
+            raise DeviceFault(f"{self.operator}: {fault}") from None
+
+
+def find_executor(handle: int | None, operator: str) -> Executor:
+    """The living executor of an operator, for phase two."""
+    if not handle:
+        raise AclnnNullptr(f"{operator}: executor must not be null")
+    executor = handles.find(handle, Executor)
+    if executor is None:
+        raise AclnnInner(
+            f"{operator}: executor is {handles.describe(handle)}, expected a living aclOpExecutor; "
+            "one that was not made repeatable can be run once"
+        )
+    if executor.operator != operator:
+        raise AclnnInner(f"{operator}: executor was made by {executor.operator}GetWorkspaceSize")
+    return executor
+
+
+def find_executor_object(handle: int | None) -> Executor:
+    """The living executor behind a handle, for the executor functions."""
+    if not handle:
+        raise AclnnInner("executor must not be null", c.ACLNN_ERR_INNER_NULLPTR)
+    executor = handles.find(handle, Executor)
+    if executor is None:
+        raise AclnnInner(f"executor is {handles.describe(handle)}, expected a living aclOpExecutor")
+    return executor
+
+

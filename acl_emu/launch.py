@@ -1,0 +1,97 @@
+"""How kernels run: arrays over device memory in, casts where dtypes differ, results rounded once on the way out.
+
+A kernel is a pure numpy function. ``mapped`` gives it its inputs in one computing type and stores what it returns; ``direct`` gives
+it the arrays as they lie in memory, with room in the workspace, for kernels that work in blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from acl_emu import dtypes
+from acl_emu.dtypes import DType
+from acl_emu.executor import Plan, Scratch, Workspace, nothing
+from acl_emu.tensor import BoundOperand, Operand, Shape
+
+Array = npt.NDArray[Any]
+
+
+def mapped(
+    kernel: Callable[..., Array | tuple[Array, ...]],
+    *,
+    reads: Sequence[Operand],
+    writes: Sequence[Operand],
+    via: DType,
+    compute: npt.DTypeLike | None = None,
+    raw: Sequence[Operand] = (),
+    **attributes: Any,
+) -> Plan:
+    """``writes = kernel(*reads, **attributes)``, the inputs taken as ``via`` and the results given in it.
+
+    ``compute`` is what the kernel evaluates in (by default that of ``via``); inputs in ``raw`` are handed over as they are.
+    An input that has to be cast is cast into the workspace.
+    """
+    if all(0 in out.shape for out in writes):
+        return nothing()
+    computing = via.compute if compute is None else np.dtype(compute)
+    workspace = Workspace()
+    casts: list[Scratch | None] = []
+    for operand in reads:
+        as_is = operand in raw or operand.dtype.numpy == computing
+        casts.append(None if as_is else workspace.add(f"{operand.name} as {computing}", operand.shape, computing))
+
+    def run(inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], address: int) -> None:
+        targets = [operand.array() for operand in outputs]
+        arguments = [
+            operand.array() if cast is None else _cast(operand.array(), cast.array(address), via)
+            for operand, cast in zip(inputs, casts, strict=True)
+        ]
+        results = kernel(*arguments, **attributes)
+        for target, result in zip(targets, results if isinstance(results, tuple) else (results,), strict=True):
+            store(target, result, via)
+
+    return Plan(run, reads, writes, workspace)
+
+
+def direct(
+    kernel: Callable[..., None],
+    *,
+    reads: Sequence[Operand | None],
+    writes: Sequence[Operand],
+    scratch: dict[str, tuple[Shape, npt.DTypeLike]],
+    **attributes: Any,
+) -> Plan:
+    """``kernel(*reads, *writes, **scratch, **attributes)`` on the arrays in device memory; an input that was null stays None."""
+    workspace = Workspace()
+    parts = {name: workspace.add(name, shape, np.dtype(dtype)) for name, (shape, dtype) in scratch.items()}
+    given = [operand is not None for operand in reads]
+
+    def run(inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], address: int) -> None:
+        present = iter(inputs)
+        arguments = [next(present).array() if there else None for there in given]
+        targets = [operand.array() for operand in outputs]
+        kernel(*arguments, *targets, **{name: part.array(address) for name, part in parts.items()}, **attributes)
+
+    return Plan(run, [operand for operand in reads if operand is not None], writes, workspace)
+
+
+def _cast(source: Array, room: Array, via: DType) -> Array:
+    """``source`` as the computing type, by way of ``via``: an integer that meets a half type is rounded to it."""
+    if source.dtype != via.numpy and via.compute != via.numpy and source.dtype.kind in "iu":
+        source = source.astype(via.numpy)
+    np.copyto(room, source, casting="unsafe")
+    return room
+
+
+def store(target: Array, result: Array, via: DType) -> None:
+    """Write a result: rounded to ``via`` first, then cast to the output's type."""
+    out = dtypes.from_numpy(target.dtype)
+    if via.kind == "float" and result.dtype.kind == "f":
+        result = dtypes.round_to(result, via)
+    if out is not via:
+        result = dtypes.round_to(result, out)
+    target[...] = result

@@ -1,0 +1,94 @@
+"""Checks that operators share. Each raises 161002 with the parameter, the rule and the value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from acl_emu import dtypes
+from acl_emu.dtypes import DType
+from acl_emu.errors import AclnnInvalid
+from acl_emu.tensor import Operand, Shape
+
+
+def require(condition: bool, text: str) -> None:
+    """The general check."""
+    if not condition:
+        raise AclnnInvalid(text)
+
+
+def promote(*operands: Operand) -> DType:
+    """The type that the inputs are combined in, pair by pair from the left."""
+    common = operands[0].dtype
+    for operand in operands[1:]:
+        combined = dtypes.promote_types(common, operand.dtype)
+        if combined is None:
+            raise AclnnInvalid(f"{operand.name} has dtype {operand.dtype}, which cannot be combined with {common}")
+        common = combined
+    return common
+
+
+def castable(source: DType, target: Operand) -> None:
+    """The result can be stored in the output's dtype."""
+    require(dtypes.can_cast(source, target.dtype), f"{target.name} has dtype {target.dtype}, a result of {source} cannot be cast to it")
+
+
+def same_dtype(first: Operand, *others: Operand) -> None:
+    """All have the dtype of the first."""
+    for other in others:
+        require(other.dtype is first.dtype, f"{other.name} has dtype {other.dtype}, expected that of {first.name}: {first.dtype}")
+
+
+def shape_is(operand: Operand, shape: Sequence[int], rule: str = "") -> None:
+    """Exactly this shape."""
+    require(operand.shape == tuple(shape), f"{operand.name} has shape {list(operand.shape)}, expected {list(shape)}{rule and f' ({rule})'}")
+
+
+def same_shape(first: Operand, *others: Operand) -> None:
+    """All have the shape of the first."""
+    for other in others:
+        shape_is(other, first.shape, f"as {first.name}")
+
+
+def length_is(operand: Operand, count: int, rule: str) -> None:
+    """Exactly this many elements."""
+    require(operand.size == count, f"{operand.name} has {operand.size} elements, expected {count} ({rule})")
+
+
+# Above five groups of axes these types have no broadcasting kernel.
+_FEW_AXES = (dtypes.COMPLEX64, dtypes.COMPLEX128, dtypes.DOUBLE, dtypes.INT16, dtypes.UINT16, dtypes.UINT64)
+_MOST_GROUPS = 5
+
+
+def broadcast_shape(*operands: Operand) -> Shape:
+    """The shape that the inputs broadcast to: right-aligned, a 1 gives way."""
+    rank = max(operand.rank for operand in operands)
+    result = [1] * rank
+    for operand in operands:
+        for axis, length in enumerate(operand.shape, rank - operand.rank):
+            if length != 1 and result[axis] not in (1, length):
+                shapes = ", ".join(f"{other.name} {list(other.shape)}" for other in operands)
+                raise AclnnInvalid(f"{operand.name} has shape {list(operand.shape)}, which does not broadcast with the others: {shapes}")
+            if length != 1:
+                result[axis] = length
+    if any(operand.dtype in _FEW_AXES for operand in operands):
+        groups = _axis_groups(operands, result)
+        require(groups <= _MOST_GROUPS, f"{operands[0].name}: broadcasting these shapes needs {groups} groups of axes, at most {_MOST_GROUPS} are supported")
+    return tuple(result)
+
+
+def _axis_groups(operands: Sequence[Operand], result: Sequence[int]) -> int:
+    """How many axes are left when neighbours that broadcast alike are merged."""
+    rank = len(result)
+    patterns = [
+        tuple(axis >= rank - operand.rank and operand.shape[axis - rank + operand.rank] == length for operand in operands)
+        for axis, length in enumerate(result)
+        if length != 1
+    ]
+    return sum(1 for i, pattern in enumerate(patterns) if i == 0 or pattern != patterns[i - 1])
+
+
+def wrap_dim(dim: int, operand: Operand, name: str = "dim") -> int:
+    """A dimension counted from either end, as one counted from the front; a 0-dim tensor counts as 1-dim."""
+    rank = max(operand.rank, 1)
+    require(-rank <= dim < rank, f"{name} is {dim}, expected a value in [{-rank}, {rank - 1}] for {operand.name} of shape {list(operand.shape)}")
+    return dim % rank

@@ -1,0 +1,168 @@
+"""``@operator``: from one annotated function to both phases of an operator."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple, get_type_hints
+
+from acl_emu import constants as c
+from acl_emu import soc
+from acl_emu.errors import AclError, AclnnInner, AclnnNullptr, report
+from acl_emu.executor import Executor, Plan, find_executor
+from acl_emu.soc import ALL, Product
+from acl_emu.spec.kinds import HandleKind, Kind, StringKind, TensorKind
+from acl_emu.tensor import Operand, TensorList
+
+Check = Callable[["Operator", tuple[Any, ...]], Plan | None]
+
+
+class Parameter(NamedTuple):
+    """One parameter of phase one."""
+
+    name: str
+    kind: Kind
+
+
+# The standard checks, in the order in which most operators make them. An operator that departs from it lists its own order, and may
+# put functions of its own between them; one that returns a plan ends the checks there.
+
+
+def NULL(operator: Operator, values: tuple[Any, ...]) -> None:
+    """161001 for a null pointer where none is allowed."""
+    for (name, kind), value in zip(operator.parameters, values, strict=True):
+        if value is None and not kind.optional and isinstance(kind, (TensorKind, HandleKind, StringKind)):
+            raise AclnnNullptr(f"{operator.name}: {name} must not be a null pointer (expected {kind.c_type})")
+
+
+def _each(operands_only: bool, method: str) -> Check:
+    def check(operator: Operator, values: tuple[Any, ...]) -> None:
+        for (name, kind), value in zip(operator.parameters, values, strict=True):
+            if value is not None and isinstance(kind, TensorKind) == operands_only:
+                getattr(kind, method)(name, value)
+
+    return check
+
+
+def DTYPE(operator: Operator, values: tuple[Any, ...]) -> None:
+    """161002 for a data type that the chip or the operator does not support."""
+    chip = soc.current()
+    for (name, kind), value in zip(operator.parameters, values, strict=True):
+        if value is not None:
+            kind.check_dtype(name, value, chip)
+
+
+FORMAT = _each(True, "check_format")
+RANK = _each(True, "check_rank")
+CHOICE = _each(False, "check_choice")
+
+STANDARD_ORDER: tuple[Check, ...] = (NULL, DTYPE, FORMAT, RANK, CHOICE)
+
+
+class Operator:
+    """An operator: its declaration, and its two phases."""
+
+    def __init__(
+        self, function: Callable[..., Plan], products: frozenset[Product], elsewhere: type[AclError], checks: tuple[Check, ...]
+    ) -> None:
+        self.function = function
+        self.name = function.__name__
+        self.summary = inspect.getdoc(function) or ""
+        self.products = products
+        self.elsewhere = elsewhere
+        self.checks = checks
+        hints = get_type_hints(function, include_extras=True)
+        self.parameters = tuple(Parameter(name, _kind_of(self.name, name, hints[name])) for name in inspect.signature(function).parameters)
+        self._names = tuple(parameter.name for parameter in self.parameters)
+        self._replaceable = {
+            kind: self._names.index(kind.unless) for _, kind in self.parameters if isinstance(kind, TensorKind) and kind.unless
+        }
+
+    @property
+    def module(self) -> str:
+        """Where it is declared."""
+        return self.function.__module__
+
+    @property
+    def header(self) -> str:
+        """The official header that declares it."""
+        return f"aclnnop/aclnn_{self.module.rpartition('.')[2]}.h"
+
+    def get_workspace_size(self, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
+        """Phase one, as a program calls it: workspace size, executor, status."""
+        try:
+            executor = self.prepare(*arguments, **named)
+        except AclError as error:
+            return 0, None, report(error)
+        return executor.plan.workspace.size, executor.handle, c.ACLNN_SUCCESS
+
+    def run(self, workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None) -> int:
+        """Phase two, as a program calls it: status."""
+        try:
+            find_executor(executor, self.name).launch(workspace, workspaceSize, stream)
+        except AclError as error:
+            return report(error)
+        return c.ACLNN_SUCCESS
+
+    def prepare(self, *arguments: Any, **named: Any) -> Executor:
+        """Phase one: check, plan. No data is touched."""
+        if named or len(arguments) != len(self._names):
+            arguments = inspect.signature(self.function).bind(*arguments, **named).args
+        values = tuple(
+            None if kind in self._replaceable and arguments[self._replaceable[kind]] else kind.take(name, value)
+            for (name, kind), value in zip(self.parameters, arguments, strict=True)
+        )
+        plan = self._plan(values)
+        return Executor(
+            self.name,
+            plan,
+            [value for value, parameter in self._tensors(values) if parameter.kind.io == "in"],
+            [value for value, parameter in self._tensors(values) if parameter.kind.io == "out"],
+        )
+
+    def _plan(self, values: tuple[Any, ...]) -> Plan:
+        try:
+            for check in self.checks:
+                plan = check(self, values)
+                if plan is not None:
+                    return plan
+            plan = self.function(*values)
+        except AclError as error:
+            if not str(error).startswith(self.name):
+                error.args = (f"{self.name}: {error}",)
+            raise
+        chip = soc.current()
+        if not plan.empty and chip.product not in self.products:
+            code = c.ACLNN_ERR_INNER_NULLPTR if self.elsewhere is AclnnInner else None
+            raise self.elsewhere(f"{self.name} has no kernel for {chip.name} ({chip.product.value})", code)
+        return plan
+
+    def _tensors(self, values: tuple[Any, ...]) -> list[tuple[Operand | list[Operand] | None, Parameter]]:
+        return [
+            (value, parameter)
+            for value, parameter in zip(values, self.parameters, strict=True)
+            if isinstance(parameter.kind, TensorKind) or (isinstance(parameter.kind, HandleKind) and parameter.kind.kind is TensorList)
+        ]
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+
+def _kind_of(operator_name: str, name: str, hint: Any) -> Kind:
+    for note in getattr(hint, "__metadata__", ()):
+        if isinstance(note, Kind):
+            return note
+    raise TypeError(f"{operator_name}: parameter {name} is not annotated with a parameter kind")
+
+
+def operator(
+    *, products: frozenset[Product] = ALL, elsewhere: type[AclError] = AclnnInner, checks: tuple[Check, ...] = STANDARD_ORDER
+) -> Callable[[Callable[..., Plan]], Operator]:
+    """Declare an operator.
+
+    ``products``: where it runs; ``elsewhere``: how it fails on other chips (561103 where the kernel is merely missing,
+    ``AclnnRuntime`` where the document promises 361001); ``checks``: the order of the standard checks, where it departs.
+    """
+    return lambda function: Operator(function, products, elsewhere, checks)
+
+

@@ -1,0 +1,368 @@
+"""Streams, events and host callbacks.
+
+A stream is an in-order queue. A background thread works it off; a thread that waits for a stream works on it too, because handing a
+short task over to another thread costs more than the task. ``ACL_EMU_SCHEDULE`` changes when tasks run:
+
+=========  ================================================================================================
+``async``  in the background, as on a device
+``lazy``   only when someone waits, so that a program that forgets to synchronize fails every time
+``eager``  inside the call that submits
+=========  ================================================================================================
+
+A task that fails does not raise in the call that queued it: the stream keeps the error for its next synchronize and goes on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import sys
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from acl_emu import constants as c
+from acl_emu import handles, soc
+from acl_emu.errors import AclError, DeviceFault, InvalidHandle, RtParamInvalid
+
+if TYPE_CHECKING:
+    from acl_emu.context import Context
+
+Task = Callable[[], None]
+
+_IDLE_SECONDS = 2.0
+"""A background thread that had nothing to do for so long ends; the next task starts a new one."""
+
+
+class _Running(threading.local):
+    in_callback = False
+
+
+_running = _Running()
+
+
+def refuse_in_callback(call: str) -> None:
+    """Waiting inside a host callback would wait for the callback itself."""
+    if _running.in_callback:
+        raise RtParamInvalid(f"{call} must not be called inside a host callback: the stream waits for the callback to return")
+
+
+class Stream:
+    """An in-order queue of tasks."""
+
+    c_name = "aclrtStream"
+
+    def __init__(self, context: Context, priority: int = 0, flags: int = 0) -> None:
+        self.context = context
+        self.priority = priority
+        self.flags = flags
+        self.handle = handles.issue(self)
+        self.number = next(_numbers)
+        self.submitted = 0
+        self.done = 0
+        self.stop_on_failure = False
+        self.subscriber: ReportQueue | None = None
+        self.uses_host_functions = False
+        self._schedule = soc.schedule()
+        self._error: AclError | None = None
+        self._queue: deque[tuple[int, Task]] = deque()
+        self._lock = threading.Lock()
+        self._runner = threading.Lock()
+        self._waiting = 0
+        self._progress = threading.Condition(self._lock)
+        self._watchers = 0
+        self._worker: threading.Thread | None = None
+        self._wake: SimpleQueue[bool] = SimpleQueue()
+        self._awake = False
+        self.closed = False
+        _streams.add(self)
+
+    @property
+    def never_waits(self) -> bool:
+        """Streams that the device drives by itself: synchronizing them succeeds at once."""
+        return bool(self.flags & (c.ACL_STREAM_PERSISTENT | c.ACL_STREAM_DEVICE_USE_ONLY | c.ACL_STREAM_CPU_SCHEDULE))
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything submitted is done."""
+        return self.done >= self.submitted
+
+    def submit(self, task: Task) -> int:
+        """Queue a task; the number that comes back is its place in the stream."""
+        with self._lock:
+            if self.closed:
+                raise InvalidHandle(f"stream {handles.describe(self.handle)} was destroyed while work was submitted to it")
+            self.submitted += 1
+            place = self.submitted
+            self._queue.append((place, task))
+            if self._schedule == "async":
+                self._call_worker()
+        if self._schedule == "eager":
+            self.run_until(place)
+        return place
+
+    def run_until(self, place: int) -> None:
+        """Return when the task at ``place`` is done, working on the queue meanwhile."""
+        while self.done < place:
+            with self._lock:
+                self._waiting += 1
+            try:
+                self._runner.acquire()
+            finally:
+                with self._lock:
+                    self._waiting -= 1
+            try:
+                while self.done < place and self._run_next():
+                    pass
+            finally:
+                self._runner.release()
+        if self._queue and self._schedule == "async":
+            self.kick()
+
+    def wait_until(self, place: int, seconds: float) -> bool:
+        """Wait for the task at ``place`` without working, so that a time-out can be kept; False when it has passed."""
+        with self._progress:
+            self._watchers += 1
+            self._call_worker()
+            try:
+                return self._progress.wait_for(lambda: self.done >= place, seconds)
+            finally:
+                self._watchers -= 1
+
+    def step(self) -> None:
+        """One task of a lazy stream: a program that polls instead of waiting makes progress all the same."""
+        if self._schedule == "lazy" and not _running.in_callback and self._runner.acquire(blocking=False):
+            try:
+                self._run_next()
+            finally:
+                self._runner.release()
+
+    def kick(self) -> None:
+        """Have the background thread look at the queue."""
+        with self._lock:
+            self._call_worker()
+
+    def take_error(self) -> AclError | None:
+        """The first failure since the last synchronize; in stop mode it stays."""
+        if self.context.stopped is not None:
+            return self.context.stopped
+        error, self._error = self._error, None
+        return error
+
+    def close(self, *, wait: bool) -> None:
+        """Destroy the stream: after its work, or at once, dropping what is still queued."""
+        if wait:
+            self.run_until(self.submitted)
+        with self._lock:
+            self.closed = True
+            self._queue.clear()
+            if wait or not self._runner.locked():
+                self.done = self.submitted
+            worker = self._worker
+            self._wake.put(False)
+            self._progress.notify_all()
+        handles.retire(self.handle)
+        if wait and worker is not None and worker is not threading.current_thread():
+            worker.join()
+
+    def _call_worker(self) -> None:
+        """With the lock held: make sure that a background thread will look at the queue."""
+        if self._worker is None and not self.closed:
+            self._worker = threading.Thread(target=self._work, name=f"acl-emu stream {self.handle:#x}", daemon=True)
+            self._worker.start()
+        if not self._awake:
+            self._awake = True
+            self._wake.put(True)
+
+    def _work(self) -> None:
+        while True:
+            try:
+                if not self._wake.get(timeout=_IDLE_SECONDS):
+                    return
+            except Empty:
+                with self._lock:
+                    if not self._queue and not self._awake:
+                        self._worker = None
+                        return
+                continue
+            self._awake = False
+            with self._runner:
+                while not self._waiting and not _exiting and self._run_next():
+                    pass
+
+    def _run_next(self) -> bool:
+        """With the runner held: run the oldest task; False where there is none."""
+        try:
+            place, task = self._queue.popleft()
+        except IndexError:
+            return False
+        try:
+            if self.context.stopped is None:
+                task()
+        except AclError as error:
+            self._fail(error)
+        except Exception as error:
+            self._fail(DeviceFault(f"a task stopped with {type(error).__name__}: {error}"))
+        finally:
+            self.done = self.submitted if self.closed else place
+            if self._watchers:
+                with self._progress:
+                    self._progress.notify_all()
+        return True
+
+    def _fail(self, error: AclError) -> None:
+        if self._error is None:
+            self._error = error
+        if self.stop_on_failure:
+            self.context.stopped = error
+
+
+class Mark:
+    """The point of a stream that an event captured."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self.nanoseconds: int | None = None
+        self.place = stream.submit(self._stamp)
+
+    def _stamp(self) -> None:
+        self.nanoseconds = time.perf_counter_ns()
+
+    @property
+    def reached(self) -> bool:
+        """Whether the stream has come by."""
+        return self.stream.done >= self.place
+
+
+class Event:
+    """A marker in a stream that others can wait for."""
+
+    c_name = "aclrtEvent"
+
+    def __init__(self, context: Context, flags: int, *, extended: bool) -> None:
+        self.context = context
+        self.flags = flags
+        self.extended = extended
+        """Made by aclrtCreateEventExWithFlag: may be recorded again and again, knows no reset and no old queries."""
+        self.mark: Mark | None = None
+        self.pending_waits = 0
+        self.handle = handles.issue(self)
+
+    def record(self, stream: Stream) -> None:
+        """Capture the point after the work now on the stream; earlier waits keep theirs."""
+        self.mark = Mark(stream)
+
+    def make_wait(self, stream: Stream) -> None:
+        """Hold later work of ``stream`` until the captured point is reached."""
+        mark = self.mark
+        if mark is None or mark.stream is stream:
+            return
+
+        def wait() -> None:
+            try:
+                mark.stream.run_until(mark.place)
+            finally:
+                self.pending_waits -= 1
+
+        self.pending_waits += 1
+        stream.submit(wait)
+
+
+class HostThread:
+    """The internal thread that runs the host functions of one context."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[tuple[Task, threading.Event] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def run(self, function: Task) -> None:
+        """Run ``function`` on the thread and wait for it."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="acl-emu host functions", daemon=True)
+                self._thread.start()
+        finished = threading.Event()
+        self._jobs.put((function, finished))
+        finished.wait()
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            self._jobs.put(None)
+            thread.join()
+
+    def _work(self) -> None:
+        _running.in_callback = True
+        while (job := self._jobs.get()) is not None:
+            function, finished = job
+            try:
+                call_user(function)
+            finally:
+                finished.set()
+
+
+def call_user(function: Task) -> None:
+    """Run a user's callback; what it raises is shown, never passed on into the runtime."""
+    try:
+        function()
+    except Exception:
+        threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
+
+
+class ReportQueue:
+    """The callbacks that wait for one user thread to call aclrtProcessReport."""
+
+    def __init__(self, thread: int) -> None:
+        self.thread = thread
+        self.streams: set[Stream] = set()
+        self._jobs: SimpleQueue[tuple[Task, threading.Event]] = SimpleQueue()
+
+    def launch(self, function: Task, *, block: bool) -> None:
+        """Hand a callback over; with ``block``, return when it has run or the thread has unsubscribed."""
+        finished = threading.Event()
+        self._jobs.put((function, finished))
+        while block and not finished.wait(0.05):
+            if not self.streams:
+                return
+
+    def process(self, seconds: float | None) -> bool:
+        """Run one callback on the calling thread; False when none came in time."""
+        for stream in list(self.streams):
+            stream.kick()
+        try:
+            function, finished = self._jobs.get(timeout=seconds)
+        except Empty:
+            return False
+        _running.in_callback = True
+        try:
+            call_user(function)
+        finally:
+            _running.in_callback = False
+            finished.set()
+        return True
+
+
+_numbers = itertools.count()
+_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+_exiting = False
+
+
+@atexit.register
+def stop_workers(seconds: float = 2.0) -> None:
+    """At the end of the process: no new task is begun, and one that is running may end."""
+    global _exiting
+    _exiting = True
+    deadline = time.monotonic() + seconds
+    for stream in list(_streams):
+        with stream._lock:
+            worker = stream._worker
+            stream._wake.put(False)
+        if worker is not None and worker is not threading.current_thread():
+            worker.join(max(0.0, deadline - time.monotonic()))

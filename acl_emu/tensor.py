@@ -1,0 +1,240 @@
+"""What an operator is called with: tensors, scalars, arrays and lists. All of them live on the host; none owns device memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from acl_emu import dtypes, formats, handles, memory
+from acl_emu.dtypes import DType
+from acl_emu.errors import DeviceFault
+
+Shape = tuple[int, ...]
+
+MAX_RANK = 25
+
+
+def contiguous_strides(shape: Sequence[int]) -> Shape:
+    """Row-major strides in elements."""
+    strides = [1] * len(shape)
+    for axis in range(len(shape) - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    return tuple(strides)
+
+
+class View:
+    """What a tensor object says about itself; never changed, only replaced.
+
+    Element (i0, ..., ik) lies at ``address + (offset + i0 * stride0 + ...) * itemsize``; strides and offset count elements.
+    """
+
+    __slots__ = ("dtype_code", "format", "offset", "shape", "storage", "strides")
+
+    def __init__(self, shape: Shape, dtype_code: int, strides: Shape, offset: int, format: int, storage: Shape) -> None:
+        self.shape = shape
+        self.dtype_code = dtype_code
+        self.strides = strides
+        self.offset = offset
+        self.format = format
+        self.storage = storage
+
+
+class Tensor:
+    """An aclTensor: a view and an address, either of which the program may replace."""
+
+    c_name = "aclTensor"
+    __slots__ = ("address", "handle", "view")
+
+    def __init__(self, view: View, address: int | None) -> None:
+        self.view = view
+        self.address = address
+        self.handle = 0
+
+
+class Operand:
+    """A tensor as one call of an operator sees it: its parameter's name, and its view at phase one."""
+
+    __slots__ = ("name", "tensor", "view")
+
+    def __init__(self, name: str, tensor: Tensor) -> None:
+        self.name = name
+        self.tensor = tensor
+        self.view = tensor.view
+
+    @property
+    def dtype(self) -> DType:
+        """Its data type; operators only see tensors whose dtype was checked."""
+        return dtypes.BY_CODE[self.view.dtype_code]
+
+    @property
+    def shape(self) -> Shape:
+        """View dimensions."""
+        return self.view.shape
+
+    @property
+    def rank(self) -> int:
+        """Number of view dimensions."""
+        return len(self.view.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.view.shape)
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether its elements follow each other; tensors of at most one element and private formats count as such."""
+        view = self.view
+        if self.size <= 1 or formats.is_private(view.format):
+            return True
+        expected = 1
+        for length, stride in zip(reversed(view.shape), reversed(view.strides), strict=True):
+            if length != 1:
+                if stride != expected:
+                    return False
+                expected *= length
+        return True
+
+    def bind(self) -> BoundOperand:
+        """Take the address that the tensor object holds now: phase two."""
+        return BoundOperand(self.name, self.view, self.tensor.address)
+
+    def __repr__(self) -> str:
+        return f"{self.name}{list(self.shape)}:{dtypes.dtype_name(self.view.dtype_code)}"
+
+
+class BoundOperand:
+    """An operand with its address: all that a queued task needs, whatever happens to the tensor object."""
+
+    __slots__ = ("address", "name", "view")
+
+    def __init__(self, name: str, view: View, address: int | None) -> None:
+        self.name = name
+        self.view = view
+        self.address = address
+
+    def array(self) -> npt.NDArray[Any]:
+        """The elements in device memory, as a strided array."""
+        view = self.view
+        dtype = dtypes.BY_CODE[view.dtype_code].numpy
+        if 0 in view.shape:
+            return np.empty(view.shape, dtype)
+        if not self.address:
+            raise DeviceFault(f"{self.name}: the tensor has no address")
+        item = dtype.itemsize
+        try:
+            return memory.array_at(self.address + view.offset * item, view.shape, dtype, tuple(s * item for s in view.strides))
+        except DeviceFault as fault:
+            raise DeviceFault(f"{self.name}: {fault}") from None
+
+
+class Scalar:
+    """An aclScalar: one value of one type."""
+
+    c_name = "aclScalar"
+    __slots__ = ("dtype", "handle", "value")
+
+    def __init__(self, dtype: DType, raw: bytes) -> None:
+        self.dtype = dtype
+        self.handle = 0
+        self.value: Any = np.frombuffer(raw, dtype.numpy)[0] if dtype.numpy_name else raw
+        """A numpy scalar (the raw bytes for types that numpy lacks)."""
+
+    def as_bool(self) -> bool:
+        """Floats are true from the type's epsilon on."""
+        if self.dtype.kind == "float":
+            import ml_dtypes
+
+            return bool(abs(float(self.value)) >= float(ml_dtypes.finfo(self.dtype.numpy).eps))
+        return bool(self.value)
+
+    def as_real(self) -> float:
+        """As a double; a complex value has none and gives 0."""
+        return 0.0 if self.dtype.kind == "complex" else float(self.value)
+
+    def __repr__(self) -> str:
+        return f"{self.value!r}:{self.dtype}"
+
+
+class Array:
+    """An aclIntArray, aclFloatArray or aclBoolArray."""
+
+    c_name = "array"
+    __slots__ = ("handle", "values")
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values: tuple[Any, ...] = tuple(values)
+        self.handle = 0
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return repr(list(self.values))
+
+
+class IntArray(Array):
+    """int64_t values."""
+
+    c_name = "aclIntArray"
+
+
+class FloatArray(Array):
+    """float values."""
+
+    c_name = "aclFloatArray"
+
+
+class BoolArray(Array):
+    """bool values."""
+
+    c_name = "aclBoolArray"
+
+
+class HandleList:
+    """An aclTensorList or aclScalarList: it refers to its members; null members are allowed."""
+
+    c_name = "list"
+    __slots__ = ("handle", "members")
+
+    def __init__(self, members: Sequence[int | None]) -> None:
+        self.members: tuple[int | None, ...] = tuple(member or None for member in members)
+        self.handle = 0
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+
+class TensorList(HandleList):
+    """Handles of tensors."""
+
+    c_name = "aclTensorList"
+
+    @property
+    def tensors(self) -> tuple[Tensor | None, ...]:
+        """The members that are alive."""
+        return tuple(handles.find(member, Tensor) for member in self.members)
+
+
+class ScalarList(HandleList):
+    """Handles of scalars."""
+
+    c_name = "aclScalarList"
+
+    @property
+    def scalars(self) -> tuple[Scalar | None, ...]:
+        """The members that are alive."""
+        return tuple(handles.find(member, Scalar) for member in self.members)
+
+
+def make_view(
+    shape: Sequence[int], dtype_code: int, strides: Sequence[int] | None, offset: int, format: int, storage: Sequence[int]
+) -> View:
+    """A view as aclCreateTensor describes it; nothing is checked here, as on the real library."""
+    dims = tuple(shape)
+    return View(dims, dtype_code, contiguous_strides(dims) if strides is None else tuple(strides), offset, format, tuple(storage))
+

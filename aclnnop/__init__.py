@@ -1,0 +1,37 @@
+"""The operators: ``aclnnXxxGetWorkspaceSize`` is phase one, ``aclnnXxx`` phase two. A module is imported when its operator is first used."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from acl_emu.spec.operator import Operator
+
+_PHASE_ONE = "GetWorkspaceSize"
+
+
+def find(name: str) -> Operator:
+    """The declaration of an operator, by the name of either phase."""
+    from aclnnop.index import MODULES
+
+    plain = name.removesuffix(_PHASE_ONE)
+    if plain not in MODULES:
+        raise AttributeError(f"{plain} is not emulated; `acl-emu ops` lists what is")
+    found: Operator = getattr(importlib.import_module(MODULES[plain]), plain)
+    return found
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if not name.startswith("acl"):
+        raise AttributeError(f"module 'aclnnop' has no attribute {name!r}")
+    operator = find(name)
+    function: Callable[..., Any] = operator.get_workspace_size if name.endswith(_PHASE_ONE) else operator.run
+    globals()[name] = function
+    return function
+
+
+def __dir__() -> list[str]:
+    from aclnnop.index import MODULES
+
+    return sorted([*MODULES, *(name + _PHASE_ONE for name in MODULES), "find"])

@@ -1,0 +1,1 @@
+"""Matrix products and operators built on them."""

@@ -1,0 +1,163 @@
+"""aclnnFusedLinearCrossEntropyLossGrad: gradients of a linear layer under a vocabulary-parallel cross entropy."""
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from acl_emu.constants import ACL_FORMAT_ND
+from acl_emu.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT32, INT64, UINT8
+from acl_emu.errors import AclnnNullptr, AclnnRuntime, DeviceFault
+from acl_emu.spec import (
+    CHOICE,
+    DTYPE,
+    FORMAT,
+    NULL,
+    RANK,
+    Array,
+    Float,
+    In,
+    Operand,
+    Operator,
+    Out,
+    Plan,
+    Product,
+    direct,
+    nothing,
+    operator,
+    require,
+    same_dtype,
+    shape_is,
+)
+
+ND = (ACL_FORMAT_ND,)
+Rows = Annotated[Operand, In(FLOAT, rank=1, formats=ND)]
+Matrix = Annotated[Operand, In(FLOAT16, BF16, rank=2, formats=ND)]
+MatrixOut = Annotated[Operand, Out(FLOAT16, BF16, rank=2, formats=ND)]
+Mask = Annotated[Operand, In(UINT8, BOOL, rank=1, formats=ND)]
+Target = Annotated[Operand, In(INT64, INT32, rank=1, formats=ND)]
+SavedRows = Annotated[Operand | None, In(FLOAT, optional=True, unless="softmaxOptional", rank=1, formats=ND)]
+SavedSoftmax = Annotated[Operand | None, In(FLOAT, optional=True, rank=2, formats=ND)]
+
+SMALLEST_VOCABULARY = 128
+# Elements of one block of probabilities: 8 Mi floats are 32 MiB, large enough for full speed in the matrix products.
+BLOCK_ELEMENTS = 8 << 20
+
+
+def one_mode(operator: Operator, values: tuple[Any, ...]) -> None:
+    """Either the softmax is given (fast), or what it can be computed again from (memory-saving)."""
+    *_, logits_max, sum_exp, softmax, _, _ = values
+    for name, value in (("logitsMaxOptional", logits_max), ("sumExpLogitsOptional", sum_exp)):
+        if softmax is None and value is None:
+            raise AclnnNullptr(f"{name} must not be a null pointer when softmaxOptional is one")
+
+
+@operator(products=frozenset({Product.A2, Product.A3}), elsewhere=AclnnRuntime, checks=(one_mode, NULL, DTYPE, FORMAT, RANK, CHOICE))
+def aclnnFusedLinearCrossEntropyLossGrad(
+    grad: Rows,
+    input: Matrix,
+    weight: Matrix,
+    targetMask: Mask,
+    maskedTarget: Target,
+    labelSmoothing: Float,
+    logitsMaxOptional: SavedRows,
+    sumExpLogitsOptional: SavedRows,
+    softmaxOptional: SavedSoftmax,
+    inputGradOut: MatrixOut,
+    weightGradOut: MatrixOut,
+) -> Plan:
+    """Send ``(softmax - one_hot(target)) * grad`` back through the product of ``input`` and ``weight``."""
+    same_dtype(input, weight, inputGradOut, weightGradOut)
+    require(labelSmoothing == 0, f"labelSmoothing is {labelSmoothing}, expected 0")
+    rows, width = input.shape
+    vocabulary = weight.shape[0]
+    shape_is(weight, (vocabulary, width), "second length that of input")
+    require(vocabulary >= SMALLEST_VOCABULARY, f"weight has shape {list(weight.shape)}, expected a first length of at least {SMALLEST_VOCABULARY}")
+    shape_is(grad, (rows,), "first length of input")
+    shape_is(maskedTarget, (rows,), "first length of input")
+    if targetMask.dtype is BOOL:
+        shape_is(targetMask, (rows,), "one element per row")
+    else:
+        require(targetMask.size * 8 >= rows, f"targetMask has {targetMask.size} elements, expected a bit for each of {rows} rows")
+    if softmaxOptional is not None:
+        shape_is(softmaxOptional, (rows, vocabulary), "rows of input, rows of weight")
+    elif logitsMaxOptional is not None and sumExpLogitsOptional is not None:
+        shape_is(logitsMaxOptional, (rows,), "first length of input")
+        shape_is(sumExpLogitsOptional, (rows,), "first length of input")
+    shape_is(inputGradOut, (rows, width), "as input")
+    shape_is(weightGradOut, (vocabulary, width), "as weight")
+    if rows == 0 or width == 0:
+        return nothing()
+    block = min(vocabulary, max(SMALLEST_VOCABULARY, BLOCK_ELEMENTS // rows))
+    return direct(
+        gradients,
+        reads=(grad, input, weight, targetMask, maskedTarget, logitsMaxOptional, sumExpLogitsOptional, softmaxOptional),
+        writes=(inputGradOut, weightGradOut),
+        scratch={
+            "features": ((rows, width), np.float32),
+            "table": ((block, width), np.float32),
+            "probabilities": ((rows, block), np.float32),
+            "input_sum": ((rows, width), np.float32),
+            "product": ((max(rows, block), width), np.float32),
+        },
+        rounded=input.dtype.numpy,
+    )
+
+
+def gradients(
+    grad: Array,
+    input: Array,
+    weight: Array,
+    mask: Array,
+    target: Array,
+    logits_max: Array | None,
+    sum_exp: Array | None,
+    softmax: Array | None,
+    input_grad: Array,
+    weight_grad: Array,
+    *,
+    features: Array,
+    table: Array,
+    probabilities: Array,
+    input_sum: Array,
+    product: Array,
+    rounded: Any,
+) -> None:
+    """Both gradients, a block of the vocabulary at a time: rows times vocabulary is never held at once."""
+    rows, vocabulary, block = len(input), len(weight), len(table)
+    counted = unpack_mask(mask, rows)
+    target = target.astype(np.int64)
+    outside = counted & ((target < 0) | (target >= vocabulary))
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise DeviceFault(f"maskedTarget[{row}] is {target[row]}, outside [0, {vocabulary - 1}]")
+    features[...] = input
+    input_sum[...] = 0
+    for first in range(0, vocabulary, block):
+        last = min(first + block, vocabulary)
+        words = table[: last - first]
+        words[...] = weight[first:last]
+        p = probabilities.reshape(-1)[: rows * (last - first)].reshape(rows, last - first)
+        if softmax is not None:
+            p[...] = softmax[:, first:last]
+        else:
+            assert logits_max is not None and sum_exp is not None
+            np.matmul(features, words.T, out=p)
+            p -= logits_max[:, np.newaxis]
+            np.exp(p, out=p)
+            p /= sum_exp[:, np.newaxis]
+        here = np.flatnonzero(counted & (target >= first) & (target < last))
+        p[here, target[here] - first] -= 1
+        p *= grad[:, np.newaxis]
+        for row in range(0, rows, 256):  # rounding to half precision needs a temporary: keep it small
+            p[row : row + 256] = p[row : row + 256].astype(rounded)
+        np.matmul(p, words, out=product[:rows])
+        input_sum += product[:rows]
+        np.matmul(p.T, features, out=product[: last - first])
+        weight_grad[first:last] = product[: last - first]
+    input_grad[...] = input_sum
+
+
+def unpack_mask(mask: Array, rows: int) -> Array:
+    """Rows that have a target here: one bit each, least significant first, or one BOOL each; set means masked."""
+    masked = mask if mask.dtype == np.bool_ else np.unpackbits(mask, bitorder="little")[:rows].astype(np.bool_)
+    return ~masked
