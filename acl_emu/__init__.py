@@ -8,5 +8,4 @@ from acl_emu.constants import *  # noqa: F403
 from acl_emu.numpy_call import AclCallError as AclCallError
 from acl_emu.numpy_call import call as call
 from acl_emu.numpy_call import host_array as host_array
-
-__version__ = "0.1.0"
+from acl_emu.version import __version__ as __version__

@@ -37,7 +37,8 @@ class DType:
         if module:
             import ml_dtypes  # imported at first use: most programs need float32 only, and start faster without
 
-            return np.dtype(getattr(ml_dtypes, name))
+            found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+            return found
         return np.dtype(name)
 
     @cached_property

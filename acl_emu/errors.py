@@ -17,7 +17,7 @@ from acl_emu import constants as c
 class AclError(Exception):
     """A call failed: ``code`` is what the caller gets, ``tag`` and ``title`` head the recent-error message."""
 
-    code: ClassVar[int] | int = c.ACL_ERROR_INTERNAL_ERROR
+    code: int = c.ACL_ERROR_INTERNAL_ERROR
     tag: ClassVar[str] = "EE9999"
     title: ClassVar[str] = "Inner_Error"
 

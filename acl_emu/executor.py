@@ -89,7 +89,9 @@ class Executor:
 
     c_name = "aclOpExecutor"
 
-    def __init__(self, operator: str, plan: Plan, inputs: Sequence[Operand | list[Operand] | None], outputs: Sequence[Operand | list[Operand] | None]) -> None:
+    def __init__(
+        self, operator: str, plan: Plan, inputs: Sequence[Operand | list[Operand] | None], outputs: Sequence[Operand | list[Operand] | None]
+    ) -> None:
         self.operator = operator
         self.plan = plan
         self.inputs = tuple(inputs)
@@ -121,7 +123,9 @@ class Executor:
     def _check_workspace(self, workspace: int | None, size: int) -> None:
         needed = self.plan.workspace.size
         if not workspace and (size or needed):
-            raise AclnnNullptr(f"{self.operator}: workspace must not be null, phase one asked for {needed} bytes and workspaceSize is {size}")
+            raise AclnnNullptr(
+                f"{self.operator}: workspace must not be null, phase one asked for {needed} bytes and workspaceSize is {size}"
+            )
         if size < needed:
             raise AclnnInvalid(f"{self.operator}: workspaceSize is {size}, phase one asked for {needed} bytes")
 
@@ -164,6 +168,7 @@ class Launch:
         self.workspace = workspace
 
     def __call__(self) -> None:
+        """Run it; a fault names the operator."""
         assert self.plan.kernel is not None
         try:
             with np.errstate(all="ignore"):
@@ -195,5 +200,3 @@ def find_executor_object(handle: int | None) -> Executor:
     if executor is None:
         raise AclnnInner(f"executor is {handles.describe(handle)}, expected a living aclOpExecutor")
     return executor
-
-

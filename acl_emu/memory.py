@@ -69,7 +69,7 @@ class DeviceMemory:
         self.start = _reserve(capacity, _PROT_NONE)
         self.end = self.start + capacity
         self._backing = _reserve(capacity, _PROT_RW)
-        self.buffer = (ctypes.c_ubyte * capacity).from_address(self._backing)
+        self.buffer = memoryview((ctypes.c_ubyte * capacity).from_address(self._backing))
         self._lock = threading.Lock()
         self._addresses: list[int] = []
         self._allocations: dict[int, Allocation] = {}
@@ -89,13 +89,12 @@ class DeviceMemory:
         extent = -(-size // 32) * 32 + padding
         step = -(-extent // ALIGNMENT) * ALIGNMENT
         with self._lock:
-            for index, (first, last) in enumerate(self._free):
-                if last - first >= step:
-                    break
-            else:
+            index = next((i for i, (first, last) in enumerate(self._free) if last - first >= step), None)
+            if index is None:
                 raise OutOfMemory(
                     f"device {self.device}: no room for {size} bytes, {self.capacity - self.used} of {self.capacity} are free"
                 )
+            first, last = self._free[index]
             if last - first == step:
                 del self._free[index]
             else:
@@ -164,9 +163,9 @@ class DeviceMemory:
     def note_overread(self, call: str, address: int, size: int) -> None:
         """Remember a copy that leaves its allocation."""
         allocation = self.find(address)
-        if allocation is None or address + size > allocation.address + allocation.extent:
-            if len(self.overreads) < 1000:
-                self.overreads.append(f"{call}: {size} bytes at {address:#x}; {self.describe(address)}")
+        inside = allocation is not None and address + size <= allocation.address + allocation.extent
+        if not inside and len(self.overreads) < 1000:
+            self.overreads.append(f"{call}: {size} bytes at {address:#x}; {self.describe(address)}")
 
 
 _regions: list[DeviceMemory] = []

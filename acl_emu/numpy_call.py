@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
@@ -38,8 +39,6 @@ def call(operator: str, *arguments: Any, **named: Any) -> Any:
     >>> call("aclnnSmoothL1LossBackward", grad, x, y, 0, 1.0, np.empty_like(x))  # doctest: +SKIP
     """
     declared = aclnnop.find(operator)
-    import inspect
-
     values = inspect.signature(declared.function).bind(*arguments, **named).arguments
     with ExitStack() as stack:
         if context.find_current() is None:
@@ -70,7 +69,8 @@ def host_array(address: int, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Ar
     """Page-locked host memory (aclrtMallocHost) as a numpy array; it dies with aclrtFreeHost."""
     wanted = np.dtype(dtype)
     count = int(np.prod(shape, dtype=np.int64)) * wanted.itemsize
-    return np.frombuffer((ctypes.c_ubyte * count).from_address(address), np.uint8).view(wanted).reshape(shape)
+    block: Array = np.frombuffer(memoryview((ctypes.c_ubyte * count).from_address(address)), np.uint8)
+    return block.view(wanted).reshape(shape)
 
 
 def _check(function: str, status: int) -> None:

@@ -32,7 +32,7 @@ from acl_emu.errors import AclError, DeviceFault, InvalidHandle, RtParamInvalid
 if TYPE_CHECKING:
     from acl_emu.context import Context
 
-Task = Callable[[], None]
+Task = Callable[[], object]
 
 _IDLE_SECONDS = 2.0
 """A background thread that had nothing to do for so long ends; the next task starts a new one."""

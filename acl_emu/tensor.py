@@ -149,7 +149,7 @@ class Scalar:
         if self.dtype.kind == "float":
             import ml_dtypes
 
-            return bool(abs(float(self.value)) >= float(ml_dtypes.finfo(self.dtype.numpy).eps))
+            return bool(abs(float(self.value)) >= float(ml_dtypes.finfo(self.dtype.numpy).eps))  # type: ignore[no-untyped-call]
         return bool(self.value)
 
     def as_real(self) -> float:
@@ -237,4 +237,3 @@ def make_view(
     """A view as aclCreateTensor describes it; nothing is checked here, as on the real library."""
     dims = tuple(shape)
     return View(dims, dtype_code, contiguous_strides(dims) if strides is None else tuple(strides), offset, format, tuple(storage))
-

@@ -1,4 +1,4 @@
-"""The operators: ``aclnnXxxGetWorkspaceSize`` is phase one, ``aclnnXxx`` phase two. A module is imported when its operator is first used."""
+"""The operators: ``aclnnXxxGetWorkspaceSize`` is phase one, ``aclnnXxx`` phase two. A module is imported at its first use."""
 
 from __future__ import annotations
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from acl_emu import constants as c
 from acl_emu import dtypes, handles, memory
 from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, also_named, host_address, plain, values_of
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr
 from acl_emu.executor import Executor, find_executor_object
-from acl_emu import constants as c
 from acl_emu.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, contiguous_strides, make_view
 
 HEADER = "aclnn/acl_meta.h"
@@ -308,7 +308,9 @@ def _write_address(tensor: Handle, addr: DevicePointer) -> None:
     """The object gets the address even where the executor then refuses."""
     found = handles.find(tensor, Tensor)
     if found is None:
-        raise AclnnInner(f"tensor is {handles.describe(tensor) if tensor else 'null'}, expected a living aclTensor", c.ACLNN_ERR_INNER_NULLPTR)
+        raise AclnnInner(
+            f"tensor is {handles.describe(tensor) if tensor else 'null'}, expected a living aclTensor", c.ACLNN_ERR_INNER_NULLPTR
+        )
     found.address = addr or None
 
 

@@ -116,11 +116,11 @@ class acl:
         self.text = prototype
 
     @overload
-    def __call__(self, function: Callable[P, None]) -> Callable[P, int]: ...
+    def __call__(self, function: Callable[P, None]) -> Callable[P, int]: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, function: Callable[P, tuple[A, B, C]]) -> Callable[P, tuple[A, B, C, int]]: ...
+    def __call__(self, function: Callable[P, tuple[A, B, C]]) -> Callable[P, tuple[A, B, C, int]]: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, function: Callable[P, tuple[A, B]]) -> Callable[P, tuple[A, B, int]]: ...
+    def __call__(self, function: Callable[P, tuple[A, B]]) -> Callable[P, tuple[A, B, int]]: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, function: Callable[P, A]) -> Callable[P, tuple[A, int]]: ...
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,1 @@
+"""Everything that is derived: constants, headers, the C shim, Python faces, tables."""

@@ -36,7 +36,12 @@ def api_init() -> str:
 
 def operators() -> list[Operator]:
     """Every declared operator, by name. Imports all of them."""
-    found = [value for module in _walk(aclnnop) for value in vars(module).values() if isinstance(value, Operator) and value.module == module.__name__]
+    found = [
+        value
+        for module in _walk(aclnnop)
+        for value in vars(module).values()
+        if isinstance(value, Operator) and value.module == module.__name__
+    ]
     return sorted(found, key=lambda operator: operator.name)
 
 
@@ -49,7 +54,13 @@ def operator_index() -> str:
 
 def operator_stubs() -> str:
     """aclnnop/__init__.pyi: both phases of every operator, typed."""
-    lines = [f"# {MARK}", "from acl_emu.api.border import Handle", "from acl_emu.spec import Operator", "", "def find(name: str) -> Operator: ..."]
+    lines = [
+        f"# {MARK}",
+        "from acl_emu.api.border import Handle",
+        "from acl_emu.spec import Operator",
+        "",
+        "def find(name: str) -> Operator: ...",
+    ]
     for operator in operators():
         parameters = ", ".join(f"{name}: {kind.python_type}" for name, kind in operator.parameters)
         lines += [

@@ -72,7 +72,10 @@ def broadcast_shape(*operands: Operand) -> Shape:
                 result[axis] = length
     if any(operand.dtype in _FEW_AXES for operand in operands):
         groups = _axis_groups(operands, result)
-        require(groups <= _MOST_GROUPS, f"{operands[0].name}: broadcasting these shapes needs {groups} groups of axes, at most {_MOST_GROUPS} are supported")
+        require(
+            groups <= _MOST_GROUPS,
+            f"{operands[0].name}: broadcasting these shapes needs {groups} groups of axes, at most {_MOST_GROUPS} are supported",
+        )
     return tuple(result)
 
 
@@ -90,5 +93,7 @@ def _axis_groups(operands: Sequence[Operand], result: Sequence[int]) -> int:
 def wrap_dim(dim: int, operand: Operand, name: str = "dim") -> int:
     """A dimension counted from either end, as one counted from the front; a 0-dim tensor counts as 1-dim."""
     rank = max(operand.rank, 1)
-    require(-rank <= dim < rank, f"{name} is {dim}, expected a value in [{-rank}, {rank - 1}] for {operand.name} of shape {list(operand.shape)}")
+    require(
+        -rank <= dim < rank, f"{name} is {dim}, expected a value in [{-rank}, {rank - 1}] for {operand.name} of shape {list(operand.shape)}"
+    )
     return dim % rank

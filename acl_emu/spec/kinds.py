@@ -141,7 +141,10 @@ class HandleKind(Kind):
     def take(self, name: str, value: Any) -> Any:
         thing = _living(name, value, self.kind) if value else None
         if isinstance(thing, TensorList):
-            return [None if member is None else Operand(f"{name}[{i}]", _living(f"{name}[{i}]", member, Tensor)) for i, member in enumerate(thing.members)]
+            return [
+                None if member is None else Operand(f"{name}[{i}]", _living(f"{name}[{i}]", member, Tensor))
+                for i, member in enumerate(thing.members)
+            ]
         if isinstance(thing, HandleList):
             return [None if member is None else _living(f"{name}[{i}]", member, Scalar) for i, member in enumerate(thing.members)]
         return thing
@@ -154,7 +157,9 @@ class IntKind(Kind):
         self.c_type = c_type
         self.choices = choices
         bits = int("".join(filter(str.isdigit, c_type)) or 32)
-        self.low, self.high = (0, 2**bits - 1) if c_type.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        unsigned = c_type.startswith("u")
+        self.low: int = 0 if unsigned else -(2 ** (bits - 1))
+        self.high: int = 2**bits - 1 if unsigned else 2 ** (bits - 1) - 1
 
     def take(self, name: str, value: Any) -> int:
         try:

@@ -164,5 +164,3 @@ def operator(
     ``AclnnRuntime`` where the document promises 361001); ``checks``: the order of the standard checks, where it departs.
     """
     return lambda function: Operator(function, products, elsewhere, checks)
-
-

@@ -71,7 +71,10 @@ def aclnnFusedLinearCrossEntropyLossGrad(
     rows, width = input.shape
     vocabulary = weight.shape[0]
     shape_is(weight, (vocabulary, width), "second length that of input")
-    require(vocabulary >= SMALLEST_VOCABULARY, f"weight has shape {list(weight.shape)}, expected a first length of at least {SMALLEST_VOCABULARY}")
+    require(
+        vocabulary >= SMALLEST_VOCABULARY,
+        f"weight has shape {list(weight.shape)}, expected a first length of at least {SMALLEST_VOCABULARY}",
+    )
     shape_is(grad, (rows,), "first length of input")
     shape_is(maskedTarget, (rows,), "first length of input")
     if targetMask.dtype is BOOL:
@@ -140,7 +143,8 @@ def gradients(
         if softmax is not None:
             p[...] = softmax[:, first:last]
         else:
-            assert logits_max is not None and sum_exp is not None
+            assert logits_max is not None
+            assert sum_exp is not None
             np.matmul(features, words.T, out=p)
             p -= logits_max[:, np.newaxis]
             np.exp(p, out=p)

@@ -148,7 +148,9 @@ def aclrtSetDeviceSatMode(mode: int) -> None:
     chip = soc.current()
     natural = c.ACL_RT_OVERFLOW_MODE_SATURATION if chip.saturates else c.ACL_RT_OVERFLOW_MODE_INFNAN
     if mode != natural:
-        raise FeatureNotSupport(f"mode is {mode}, this emulation of {chip.name} ({Product(chip.product).value}) computes in mode {natural} only")
+        raise FeatureNotSupport(
+            f"mode is {mode}, this emulation of {chip.name} ({Product(chip.product).value}) computes in mode {natural} only"
+        )
     device.overflow_mode = mode
 
 

@@ -145,7 +145,9 @@ def _timestamp(event: Event, name: str) -> int:
     if event.mark is None:
         raise AclError(f"{name} was never recorded", c.ACL_ERROR_RT_INTERNAL_ERROR)
     if not event.flags & c.ACL_EVENT_TIME_LINE or event.mark.nanoseconds is None:
-        raise AclError(f"{name} has no time yet: it needs ACL_EVENT_TIME_LINE and a stream that has reached it", c.ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID)
+        raise AclError(
+            f"{name} has no time yet: it needs ACL_EVENT_TIME_LINE and a stream that has reached it", c.ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID
+        )
     return event.mark.nanoseconds
 
 

@@ -161,7 +161,9 @@ def aclrtMemcpy(dst: HostPointer, destMax: int, src: HostPointer, count: int, ki
     Copy("aclrtMemcpy", target, source, count).now()
 
 
-@acl(HEADER, "aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind, aclrtStream stream)")
+@acl(
+    HEADER, "aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind, aclrtStream stream)"
+)
 def aclrtMemcpyAsync(dst: HostPointer, destMax: int, src: HostPointer, count: int, kind: int, stream: Handle) -> None:
     """Queue a copy; plain host memory makes it wait for the stream and copy at once."""
     if count == 0:

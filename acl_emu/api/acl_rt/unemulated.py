@@ -17,7 +17,9 @@ aclrtMallocPhysical = not_emulated(
     HEADER, "aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrtPhysicalMemProp* prop, uint64_t flags)"
 )
 aclrtFreePhysical = not_emulated(HEADER, "aclError aclrtFreePhysical(aclrtDrvMemHandle handle)")
-aclrtMapMem = not_emulated(HEADER, "aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)")
+aclrtMapMem = not_emulated(
+    HEADER, "aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)"
+)
 aclrtUnmapMem = not_emulated(HEADER, "aclError aclrtUnmapMem(void* virPtr)")
 aclrtMemGetAllocationGranularity = not_emulated(
     HEADER, "aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop, aclrtMemGranularityOptions option, size_t* granularity)"
