@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import acl_emu as acl
 import pytest
-from acl_emu import context, errors, handles, soc
 from hypothesis import settings
+
+import acl_emu as acl
+from acl_emu import context, errors, handles, soc
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
