@@ -1,0 +1,100 @@
+"""aclnnSmoothL1LossBackward: slope of the smooth L1 loss.
+
+The steps and the data are those of the program on the operator's page, so that the two can be read side by side.
+"""
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import acl_emu as acl
+from aclnnop import aclnnSmoothL1LossBackward, aclnnSmoothL1LossBackwardGetWorkspaceSize
+
+
+def check(ret: int, what: str) -> None:
+    """End the program where a call failed, and say why."""
+    if ret != acl.ACL_SUCCESS:
+        sys.exit(f"{what} failed. ERROR: {ret}\n{acl.aclGetRecentErrMsg()}")
+
+
+def init(deviceId: int) -> int | None:
+    """Start the library, choose a device, make a stream."""
+    check(acl.aclInit(None), "aclInit")
+    check(acl.aclrtSetDevice(deviceId), "aclrtSetDevice")
+    stream, ret = acl.aclrtCreateStream()
+    check(ret, "aclrtCreateStream")
+    return stream
+
+
+def create_acl_tensor(hostData: npt.NDArray[Any], shape: Sequence[int], dataType: int) -> tuple[int | None, int | None]:
+    """Copy host data to new device memory and describe it as a tensor: (device address, tensor)."""
+    size = hostData.nbytes
+    deviceAddr, ret = acl.aclrtMalloc(size, acl.ACL_MEM_MALLOC_HUGE_FIRST)
+    check(ret, "aclrtMalloc")
+    check(acl.aclrtMemcpy(deviceAddr, size, hostData, size, acl.ACL_MEMCPY_HOST_TO_DEVICE), "aclrtMemcpy")
+    strides = [1] * len(shape)
+    for i in range(len(shape) - 2, -1, -1):
+        strides[i] = shape[i + 1] * strides[i + 1]
+    return deviceAddr, acl.aclCreateTensor(shape, dataType, strides, 0, acl.ACL_FORMAT_ND, shape, deviceAddr)
+
+
+def main() -> None:
+    # 1. Device and stream
+    deviceId = 0
+    stream = init(deviceId)
+
+    # 2. Inputs and outputs
+    gradOutShape = (4, 2)
+    selfShape = (4, 2)
+    targetShape = (4, 2)
+    gradInputShape = (4, 2)
+    reduction = 0
+    beta = 1.0
+    gradOutHostData = np.array([1, 1, 1, 1, 1, 1, 1, 1], np.float32)
+    selfHostData = np.array([0, 1, 2, 3, 4, 5, 6, 7], np.float32)
+    targetHostData = np.array([1, 1, 1, 1, 1, 1, 1, 1], np.float32)
+    gradInputHostData = np.zeros(8, np.float32)
+    gradOutDeviceAddr, gradOut = create_acl_tensor(gradOutHostData, gradOutShape, acl.ACL_FLOAT)
+    selfDeviceAddr, self = create_acl_tensor(selfHostData, selfShape, acl.ACL_FLOAT)
+    targetDeviceAddr, target = create_acl_tensor(targetHostData, targetShape, acl.ACL_FLOAT)
+    gradInputDeviceAddr, gradInput = create_acl_tensor(gradInputHostData, gradInputShape, acl.ACL_FLOAT)
+
+    # 3. Phase one checks and plans, phase two queues the work
+    workspaceSize, executor, ret = aclnnSmoothL1LossBackwardGetWorkspaceSize(gradOut, self, target, reduction, beta, gradInput)
+    check(ret, "aclnnSmoothL1LossBackwardGetWorkspaceSize")
+    workspaceAddr = None
+    if workspaceSize > 0:
+        workspaceAddr, ret = acl.aclrtMalloc(workspaceSize, acl.ACL_MEM_MALLOC_HUGE_FIRST)
+        check(ret, "allocate workspace")
+    check(aclnnSmoothL1LossBackward(workspaceAddr, workspaceSize, executor, stream), "aclnnSmoothL1LossBackward")
+
+    # 4. Wait for it
+    check(acl.aclrtSynchronizeStream(stream), "aclrtSynchronizeStream")
+
+    # 5. Copy the result to the host
+    resultData = np.zeros(math.prod(gradInputShape), np.float32)
+    size = resultData.nbytes
+    check(acl.aclrtMemcpy(resultData, size, gradInputDeviceAddr, size, acl.ACL_MEMCPY_DEVICE_TO_HOST), "copy result from device to host")
+    for i, value in enumerate(resultData):
+        print(f"result[{i}] is: {value:f}")
+
+    # 6. Destroy the tensors
+    for tensor in (gradOut, self, target, gradInput):
+        check(acl.aclDestroyTensor(tensor), "aclDestroyTensor")
+
+    # 7. Free the memory, leave the device
+    for deviceAddr in (gradOutDeviceAddr, selfDeviceAddr, targetDeviceAddr, gradInputDeviceAddr):
+        check(acl.aclrtFree(deviceAddr), "aclrtFree")
+    if workspaceSize > 0:
+        check(acl.aclrtFree(workspaceAddr), "aclrtFree")
+    check(acl.aclrtDestroyStream(stream), "aclrtDestroyStream")
+    check(acl.aclrtResetDevice(deviceId), "aclrtResetDevice")
+    check(acl.aclFinalize(), "aclFinalize")
+
+
+if __name__ == "__main__":
+    main()

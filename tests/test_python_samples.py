@@ -1,0 +1,66 @@
+"""samples/python: each program prints what the program on its operator's page prints, and nothing else."""
+
+from __future__ import annotations
+
+import math
+import os
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from acl_emu import soc
+from tests.conftest import ROOT
+
+SAMPLES = ROOT / "samples" / "python"
+
+
+def as_float32(value: float) -> float:
+    return float(struct.unpack("<f", struct.pack("<f", value))[0])
+
+
+def log_softmax_gradient() -> list[float]:
+    """The formula in plain Python, column by column, rounded to FLOAT at the end."""
+    grad = [[0, 1], [2, 3], [4, 5], [6, 7]]
+    output = [[1, 1], [1, 2], [2, 2], [3, 3]]
+    sums = [math.fsum(row[column] for row in grad) for column in range(2)]
+    return [as_float32(grad[i][j] - math.exp(output[i][j]) * sums[j]) for i in range(4) for j in range(2)]
+
+
+EXPECTED: dict[str, list[float]] = {
+    "smooth_l1_loss_backward": [-1, 0, 1, 1, 1, 1, 1, 1],
+    "nll_loss2d_backward": [0, 0, -2.7, 0, 0, 0, 0, 0, -2.6, 0, 0, -2.5, 0, 0, 0],
+    "logsoftmax_backward": log_softmax_gradient(),
+    "fused_linear_cross_entropy_loss_grad": [0] * 16,
+}
+
+
+def test_every_sample_is_tested() -> None:
+    assert {path.stem for path in SAMPLES.glob("*.py")} == set(EXPECTED)
+
+
+def run(name: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("ACL_EMU_", "ASCEND_"))}
+    command = [sys.executable, "-W", "error", str(SAMPLES / f"{name}.py")]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env={**env, **environment})
+
+
+@pytest.mark.parametrize("schedule", soc.SCHEDULES)
+@pytest.mark.parametrize("name", EXPECTED)
+def test_output(name: str, schedule: str) -> None:
+    done = run(name, ACL_EMU_SCHEDULE=schedule)
+    assert done.stderr == ""
+    assert done.stdout == "".join(f"result[{i}] is: {value:f}\n" for i, value in enumerate(EXPECTED[name]))
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_failed_call_ends_the_program(name: str) -> None:
+    """On a chip without a kernel, phase one fails: exit code 1, and the reason on stderr."""
+    done = run(name, ACL_EMU_SOC="Ascend310B1")
+    code = 361001 if name.startswith("fused") else 561103
+    assert done.stdout == ""
+    assert f"GetWorkspaceSize failed. ERROR: {code}" in done.stderr
+    assert "has no kernel for Ascend310B1" in done.stderr
+    assert done.returncode == 1
