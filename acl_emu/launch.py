@@ -33,7 +33,7 @@ def mapped(
     """``writes = kernel(*reads, **attributes)``, the inputs taken as ``via`` and the results given in it.
 
     ``compute`` is what the kernel evaluates in (by default that of ``via``); inputs in ``raw`` are handed over as they are.
-    An input that has to be cast is cast into the workspace.
+    What has to be cast, an input or a result, takes a place in the workspace.
     """
     if all(0 in out.shape for out in writes):
         return nothing()
@@ -43,6 +43,7 @@ def mapped(
     for operand in reads:
         as_is = operand in raw or operand.dtype.numpy == computing
         casts.append(None if as_is else workspace.add(f"{operand.name} as {computing}", operand.shape, computing))
+    rooms = [None if out.dtype is via else workspace.add(f"{out.name} as {via.numpy}", out.shape, via.numpy) for out in writes]
 
     def run(inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], address: int) -> None:
         targets = [operand.array() for operand in outputs]
@@ -51,8 +52,13 @@ def mapped(
             for operand, cast in zip(inputs, casts, strict=True)
         ]
         results = kernel(*arguments, **attributes)
-        for target, result in zip(targets, results if isinstance(results, tuple) else (results,), strict=True):
-            store(target, result, via)
+        for target, room, result in zip(targets, rooms, results if isinstance(results, tuple) else (results,), strict=True):
+            if room is None:
+                target[...] = dtypes.round_to(result, via)
+            else:
+                uncast = room.array(address)
+                uncast[...] = dtypes.round_to(result, via)
+                target[...] = dtypes.round_to(uncast, dtypes.from_numpy(target.dtype))
 
     return Plan(run, reads, writes, workspace)
 
@@ -85,13 +91,3 @@ def _cast(source: Array, room: Array, via: DType) -> Array:
         source = source.astype(via.numpy)
     np.copyto(room, source, casting="unsafe")
     return room
-
-
-def store(target: Array, result: Array, via: DType) -> None:
-    """Write a result: rounded to ``via`` first, then cast to the output's type."""
-    out = dtypes.from_numpy(target.dtype)
-    if via.kind == "float" and result.dtype.kind == "f":
-        result = dtypes.round_to(result, via)
-    if out is not via:
-        result = dtypes.round_to(result, out)
-    target[...] = result

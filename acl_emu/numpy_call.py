@@ -15,7 +15,7 @@ import aclnnop
 from acl_emu import api, context, dtypes
 from acl_emu import constants as c
 from acl_emu.spec.kinds import HandleKind, Kind, TensorKind
-from acl_emu.tensor import BoolArray, FloatArray, IntArray, Scalar, TensorList
+from acl_emu.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
 
 Array = npt.NDArray[Any]
 
@@ -44,18 +44,18 @@ def call(operator: str, *arguments: Any, **named: Any) -> Any:
         if context.find_current() is None:
             _check("aclrtSetDevice", api.aclrtSetDevice(0))
             stack.callback(api.aclrtResetDevice, 0)
+        api.aclGetRecentErrMsg()  # the text of an exception is about this call, not about an earlier one
         uploads: list[tuple[Array, _Upload]] = []
         arguments_c = [_argument(kind, name, values[name], stack, uploads) for name, kind in declared.parameters]
         size, executor, status = declared.get_workspace_size(*arguments_c)
         _check(f"{operator}GetWorkspaceSize", status)
-        workspace = None
-        if size:
-            workspace, status = api.aclrtMalloc(size, c.ACL_MEM_MALLOC_HUGE_FIRST)
-            _check("aclrtMalloc", status)
-            stack.callback(api.aclrtFree, workspace)
-        stream, status = api.aclrtCreateStream()
-        _check("aclrtCreateStream", status)
-        stack.callback(api.aclrtDestroyStream, stream)
+        with ExitStack() as unused:
+            unused.callback(api.aclDestroyAclOpExecutor, executor)
+            workspace = _allocate(size, stack) if size else None
+            stream, status = api.aclrtCreateStream()
+            _check("aclrtCreateStream", status)
+            stack.callback(api.aclrtDestroyStream, stream)
+            unused.pop_all()
         _check(operator, declared.run(workspace, size, executor, stream))
         _check("aclrtSynchronizeStream", api.aclrtSynchronizeStream(stream))
         results = []
@@ -78,6 +78,13 @@ def _check(function: str, status: int) -> None:
         raise AclCallError(function, status)
 
 
+def _allocate(size: int, stack: ExitStack) -> int | None:
+    address, status = api.aclrtMalloc(size, c.ACL_MEM_MALLOC_HUGE_FIRST)
+    _check("aclrtMalloc", status)
+    stack.callback(api.aclrtFree, address)
+    return address
+
+
 class _Upload:
     """The memory below an array, on the device: from its first to its last element, gaps included."""
 
@@ -90,9 +97,7 @@ class _Upload:
         self.count = 0 if array.size == 0 else 1 + sum((n - 1) * s for n, s in zip(array.shape, self.strides, strict=True))
         self.address: int | None = None
         if self.count:
-            self.address, status = api.aclrtMalloc(self.count * array.itemsize, c.ACL_MEM_MALLOC_HUGE_FIRST)
-            _check("aclrtMalloc", status)
-            stack.callback(api.aclrtFree, self.address)
+            self.address = _allocate(self.count * array.itemsize, stack)
             block = np.zeros(self.count, array.dtype)
             _strided(block, self.shape, self.strides)[...] = array
             _check("aclrtMemcpy", api.aclrtMemcpy(self.address, block.nbytes, block, block.nbytes, c.ACL_MEMCPY_HOST_TO_DEVICE))
@@ -124,6 +129,9 @@ def _argument(kind: Kind, name: str, value: Any, stack: ExitStack, outputs: list
         return _kept(api.aclCreateTensorList(members), api.aclDestroyTensorList, stack)
     if kind.kind is Scalar:
         return _kept(_scalar(name, value), api.aclDestroyScalar, stack)
+    if kind.kind is ScalarList:
+        scalars = [_kept(_scalar(f"{name}[{i}]", member), api.aclDestroyScalar, stack) for i, member in enumerate(value)]
+        return _kept(api.aclCreateScalarList(scalars), api.aclDestroyScalarList, stack)
     create, destroy = _ARRAYS[kind.kind]
     return _kept(create(value), destroy, stack)
 

@@ -55,7 +55,7 @@ def length_is(operand: Operand, count: int, rule: str) -> None:
 
 
 # Above five groups of axes these types have no broadcasting kernel.
-_FEW_AXES = (dtypes.COMPLEX64, dtypes.COMPLEX128, dtypes.DOUBLE, dtypes.INT16, dtypes.UINT16, dtypes.UINT64)
+_FEW_AXES = frozenset({dtypes.COMPLEX64, dtypes.COMPLEX128, dtypes.DOUBLE, dtypes.INT16, dtypes.UINT16, dtypes.UINT64})
 _MOST_GROUPS = 5
 
 
@@ -70,13 +70,22 @@ def broadcast_shape(*operands: Operand) -> Shape:
                 raise AclnnInvalid(f"{operand.name} has shape {list(operand.shape)}, which does not broadcast with the others: {shapes}")
             if length != 1:
                 result[axis] = length
-    if any(operand.dtype in _FEW_AXES for operand in operands):
+    if not _FEW_AXES.isdisjoint(_combined_dtypes(operands)):
         groups = _axis_groups(operands, result)
         require(
             groups <= _MOST_GROUPS,
             f"{operands[0].name}: broadcasting these shapes needs {groups} groups of axes, at most {_MOST_GROUPS} are supported",
         )
     return tuple(result)
+
+
+def _combined_dtypes(operands: Sequence[Operand]) -> set[DType]:
+    """The types of the inputs and those that they are combined in, as far as they can be."""
+    found = {operand.dtype for operand in operands}
+    common: DType | None = operands[0].dtype
+    for operand in operands[1:]:
+        common = dtypes.promote_types(common, operand.dtype) if common else None
+    return found | {common} if common else found
 
 
 def _axis_groups(operands: Sequence[Operand], result: Sequence[int]) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT32, INT64, UINT8
 from acl_emu.errors import AclnnNullptr, AclnnRuntime, DeviceFault
+from acl_emu.matmul import matmul
 from acl_emu.spec import (
     CHOICE,
     DTYPE,
@@ -145,7 +146,7 @@ def gradients(
         else:
             assert logits_max is not None
             assert sum_exp is not None
-            np.matmul(features, words.T, out=p)
+            matmul(features, words.T, out=p)
             p -= logits_max[:, np.newaxis]
             np.exp(p, out=p)
             p /= sum_exp[:, np.newaxis]
@@ -154,9 +155,9 @@ def gradients(
         p *= grad[:, np.newaxis]
         for row in range(0, rows, 256):  # rounding to half precision needs a temporary: keep it small
             p[row : row + 256] = p[row : row + 256].astype(rounded)
-        np.matmul(p, words, out=product[:rows])
+        matmul(p, words, out=product[:rows])
         input_sum += product[:rows]
-        np.matmul(p.T, features, out=product[: last - first])
+        matmul(p.T, features, out=product[: last - first])
         weight_grad[first:last] = product[: last - first]
     input_grad[...] = input_sum
 
