@@ -1,5 +1,34 @@
-"""What pyproject.toml cannot say: the C library and its bridge are compiled."""
+"""What pyproject.toml cannot say: the bridge and the C library are compiled, and the headers travel with the package."""
+
+import importlib.util
+import shutil
+import sys
+from pathlib import Path
 
 from setuptools import setup
+from setuptools.command.build_ext import build_ext
 
-setup()
+ROOT = Path(__file__).resolve().parent
+
+
+class BuildNative(build_ext):
+    """Builds the bridge (a cffi module), then the library beside the package."""
+
+    def run(self) -> None:
+        """Compile both; an editable install gets a note of which Python it belongs to."""
+        super().run()
+        spec = importlib.util.spec_from_file_location("shim_build", ROOT / "acl_emu" / "cshim" / "build.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        in_place = self.inplace or getattr(self, "editable_mode", False)
+        package = ROOT / "acl_emu" if in_place else Path(self.build_lib) / "acl_emu"
+        module.compile_library(package / "lib64")
+        if in_place:
+            (package / "lib64" / "python.txt").write_text(sys.executable + "\n", encoding="utf-8")
+        else:
+            shutil.copytree(ROOT / "include", package / "include", dirs_exist_ok=True)
+
+
+setup(cffi_modules=["acl_emu/cshim/bridge_build.py:ffi"], cmdclass={"build_ext": BuildNative})

@@ -110,12 +110,10 @@ class Executor:
             self._check_workspace(workspace, size)
             try:
                 stream = context.find_stream(stream_handle)
+                if not self.plan.empty:
+                    stream.submit(Launch(self.operator, self.plan, workspace or 0))
             except AclError as error:
                 raise AclnnRuntime(f"{self.operator}: the runtime refused the launch with {error.code}: {error}") from None
-            plan = self.plan
-            if plan.kernel is None:
-                return
-            stream.submit(Launch(self.operator, plan, workspace or 0))
         finally:
             if not self.repeatable:
                 self.destroy()

@@ -21,7 +21,8 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ _running = _Running()
 def refuse_in_callback(call: str) -> None:
     """Waiting inside a host callback would wait for the callback itself."""
     if _running.in_callback:
-        raise RtParamInvalid(f"{call} must not be called inside a host callback: the stream waits for the callback to return")
+        raise RtParamInvalid(f"{call} is not allowed inside a host callback: the stream waits for the callback to return")
 
 
 class Stream:
@@ -71,10 +72,13 @@ class Stream:
         self._error: AclError | None = None
         self._queue: deque[tuple[int, Task]] = deque()
         self._lock = threading.Lock()
-        self._runner = threading.Lock()
-        self._waiting = 0
         self._progress = threading.Condition(self._lock)
+        self._busy = False
+        """Whether some thread is running tasks of this stream: one at a time does."""
+        self._waiting = 0
+        """Threads that wait for a place and will work on the queue as soon as they may."""
         self._watchers = 0
+        """Threads that wait without working."""
         self._worker: threading.Thread | None = None
         self._wake: SimpleQueue[bool] = SimpleQueue()
         self._awake = False
@@ -93,6 +97,7 @@ class Stream:
 
     def submit(self, task: Task) -> int:
         """Queue a task; the number that comes back is its place in the stream."""
+        refuse_in_callback("putting work on a stream")
         with self._lock:
             if self.closed:
                 raise InvalidHandle(f"stream {handles.describe(self.handle)} was destroyed while work was submitted to it")
@@ -107,44 +112,55 @@ class Stream:
 
     def run_until(self, place: int) -> None:
         """Return when the task at ``place`` is done, working on the queue meanwhile."""
-        while self.done < place:
-            with self._lock:
-                self._waiting += 1
-            try:
-                self._runner.acquire()
-            finally:
-                with self._lock:
-                    self._waiting -= 1
+        while self.done < place and self._begin(place):
             try:
                 while self.done < place and self._run_next():
                     pass
             finally:
-                self._runner.release()
-        if self._queue and self._schedule == "async":
-            self.kick()
+                self._end()
+        self._hand_on()
 
     def wait_until(self, place: int, seconds: float) -> bool:
         """Wait for the task at ``place`` without working, so that a time-out can be kept; False when it has passed."""
-        with self._progress:
+        with self.watched(), self._progress:
+            return self._progress.wait_for(lambda: self.done >= place, seconds)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """While someone waits without working, the background thread has to, whatever the schedule."""
+        with self._lock:
             self._watchers += 1
             self._call_worker()
-            try:
-                return self._progress.wait_for(lambda: self.done >= place, seconds)
-            finally:
+        try:
+            yield
+        finally:
+            with self._lock:
                 self._watchers -= 1
 
     def step(self) -> None:
         """One task of a lazy stream: a program that polls instead of waiting makes progress all the same."""
-        if self._schedule == "lazy" and not _running.in_callback and self._runner.acquire(blocking=False):
-            try:
-                self._run_next()
-            finally:
-                self._runner.release()
-
-    def kick(self) -> None:
-        """Have the background thread look at the queue."""
+        if self._schedule != "lazy" or _running.in_callback:
+            return
         with self._lock:
-            self._call_worker()
+            if self._busy:
+                return
+            self._busy = True
+        try:
+            self._run_next()
+        finally:
+            self._end()
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        """Leave what is still queued to the background thread, where it is its turn."""
+        if self._queue and (self._schedule == "async" or self._watchers):
+            with self._lock:
+                self._call_worker()
+
+    @property
+    def eager(self) -> bool:
+        """Whether tasks run inside the call that submits them."""
+        return self._schedule == "eager"
 
     def take_error(self) -> AclError | None:
         """The first failure since the last synchronize; in stop mode it stays."""
@@ -160,11 +176,13 @@ class Stream:
         with self._lock:
             self.closed = True
             self._queue.clear()
-            if wait or not self._runner.locked():
+            if not self._busy:
                 self.done = self.submitted
             worker = self._worker
             self._wake.put(False)
             self._progress.notify_all()
+        if self.subscriber is not None:
+            self.subscriber.streams.discard(self)
         handles.retire(self.handle)
         if wait and worker is not None and worker is not threading.current_thread():
             worker.join()
@@ -190,12 +208,42 @@ class Stream:
                         return
                 continue
             self._awake = False
-            with self._runner:
+            with self._lock:
+                if self._busy or self._waiting:
+                    continue  # who runs tasks now calls again when it leaves some
+                self._busy = True
+            try:
                 while not self._waiting and not _exiting and self._run_next():
                     pass
+            finally:
+                self._end()
+
+    def _begin(self, place: int) -> bool:
+        """Become the thread that runs the tasks; False when ``place`` was reached in the meantime.
+
+        Waiting for the place as well, not only for the turn, keeps two streams that wait for each other's events from locking up.
+        """
+        with self._progress:
+            self._waiting += 1
+            try:
+                self._progress.wait_for(lambda: not self._busy or self.done >= place)
+            finally:
+                self._waiting -= 1
+            if self.done >= place:
+                return False
+            self._busy = True
+            return True
+
+    def _end(self) -> None:
+        """Let others run the tasks."""
+        with self._progress:
+            self._busy = False
+            if self.closed:
+                self.done = self.submitted
+            self._progress.notify_all()
 
     def _run_next(self) -> bool:
-        """With the runner held: run the oldest task; False where there is none."""
+        """As the thread that runs the tasks: run the oldest one; False where there is none."""
         try:
             place, task = self._queue.popleft()
         except IndexError:
@@ -208,8 +256,8 @@ class Stream:
         except Exception as error:
             self._fail(DeviceFault(f"a task stopped with {type(error).__name__}: {error}"))
         finally:
-            self.done = self.submitted if self.closed else place
-            if self._watchers:
+            self.done = place
+            if self._watchers or self._waiting:
                 with self._progress:
                     self._progress.notify_all()
         return True
@@ -249,7 +297,7 @@ class Event:
         self.extended = extended
         """Made by aclrtCreateEventExWithFlag: may be recorded again and again, knows no reset and no old queries."""
         self.mark: Mark | None = None
-        self.pending_waits = 0
+        self._waits: list[tuple[Stream, int]] = []
         self.handle = handles.issue(self)
 
     def record(self, stream: Stream) -> None:
@@ -262,14 +310,13 @@ class Event:
         if mark is None or mark.stream is stream:
             return
 
-        def wait() -> None:
-            try:
-                mark.stream.run_until(mark.place)
-            finally:
-                self.pending_waits -= 1
+        place = stream.submit(lambda: mark.stream.run_until(mark.place))
+        self._waits = [*self.pending_waits, (stream, place)]
 
-        self.pending_waits += 1
-        stream.submit(wait)
+    @property
+    def pending_waits(self) -> list[tuple[Stream, int]]:
+        """The streams that still wait for the event, and the places of their waits."""
+        return [(stream, place) for stream, place in self._waits if stream.done < place]
 
 
 class HostThread:
@@ -324,29 +371,42 @@ class ReportQueue:
         self.streams: set[Stream] = set()
         self._jobs: SimpleQueue[tuple[Task, threading.Event]] = SimpleQueue()
 
-    def launch(self, function: Task, *, block: bool) -> None:
-        """Hand a callback over; with ``block``, return when it has run or the thread has unsubscribed."""
+    def launch(self, stream: Stream, function: Task, *, block: bool) -> None:
+        """Hand a callback over; with ``block``, return when it has run or the stream has been unsubscribed."""
         finished = threading.Event()
+        if block and stream.eager and threading.get_ident() == self.thread:
+            self._run(function)  # the thread that has to process the report is the one that waits here
+            function = _nothing
         self._jobs.put((function, finished))
-        while block and not finished.wait(0.05):
-            if not self.streams:
+        while block and function is not _nothing and not finished.wait(0.05):
+            if stream not in self.streams:
                 return
 
     def process(self, seconds: float | None) -> bool:
         """Run one callback on the calling thread; False when none came in time."""
-        for stream in list(self.streams):
-            stream.kick()
+        with ExitStack() as watching:
+            for stream in list(self.streams):
+                watching.enter_context(stream.watched())
+            try:
+                function, finished = self._jobs.get(timeout=seconds)
+            except Empty:
+                return False
         try:
-            function, finished = self._jobs.get(timeout=seconds)
-        except Empty:
-            return False
+            self._run(function)
+        finally:
+            finished.set()
+        return True
+
+    def _run(self, function: Task) -> None:
         _running.in_callback = True
         try:
             call_user(function)
         finally:
             _running.in_callback = False
-            finished.set()
-        return True
+
+
+def _nothing() -> None:
+    """A callback that has already run."""
 
 
 _numbers = itertools.count()

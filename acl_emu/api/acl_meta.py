@@ -13,7 +13,7 @@ from acl_emu import dtypes, handles, memory
 from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, also_named, host_address, plain, values_of
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr
 from acl_emu.executor import Executor, find_executor_object
-from acl_emu.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, contiguous_strides, make_view
+from acl_emu.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, make_view
 
 HEADER = "aclnn/acl_meta.h"
 
@@ -61,9 +61,9 @@ def aclInitTensor(
 ) -> None:
     """Describe a tensor object anew; null or empty dimensions and a null address keep what there is."""
     found = _find(tensor, Tensor, "tensor")
-    shape = tuple(viewDims) if viewDims else found.view.shape
-    storage = tuple(storageDims) if storageDims else found.view.storage
-    found.view = make_view(shape, dataType, contiguous_strides(shape) if stride is None else stride, offset, format, storage)
+    shape = values_of(viewDims) or found.view.shape
+    storage = values_of(storageDims) or found.view.storage
+    found.view = make_view(shape, dataType, stride, offset, format, storage)
     found.address = tensorDataAddr or found.address
 
 

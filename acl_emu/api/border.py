@@ -90,6 +90,12 @@ class ApiFunction(NamedTuple):
         taken = set(self.inputs)
         return tuple(p for p in self.prototype.parameters if p.name not in taken and p.c_type.endswith("*") and "const" not in p.c_type)
 
+    @property
+    def results(self) -> tuple[CParameter, ...]:
+        """The outputs as Python counts them: an array and its length are one."""
+        outputs = self.outputs
+        return tuple(p for i, p in enumerate(outputs) if i == 0 or outputs[i - 1].c_type != "int64_t**")
+
 
 FUNCTIONS: dict[str, ApiFunction] = {}
 """Every declared acl function, by name."""
@@ -131,8 +137,8 @@ class acl:
             try:
                 result = function(*arguments, **named)
             except AclError as error:
-                outputs = FUNCTIONS[function.__name__].outputs
-                return (*map(_null_of, outputs), report(error)) if outputs else report(error)
+                results = FUNCTIONS[function.__name__].results
+                return (*map(_null_of, results), report(error)) if results else report(error)
             if result is None:
                 return c.ACL_SUCCESS
             return (*result, c.ACL_SUCCESS) if isinstance(result, tuple) else (result, c.ACL_SUCCESS)
@@ -203,7 +209,7 @@ def host_address(pointer: HostPointer, name: str) -> int:
         return int(pointer.ctypes.data)
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(pointer))
-    except TypeError:
+    except (TypeError, ValueError):  # read-only, or empty
         pass
     try:
         return int(np.frombuffer(pointer, np.uint8).ctypes.data)

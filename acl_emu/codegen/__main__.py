@@ -11,19 +11,25 @@ from acl_emu.codegen import constants
 def derived_files() -> dict[str, str]:
     """Path below the project -> text."""
     files = {"acl_emu/constants.py": constants.python_module()}
-    from acl_emu.codegen import python_faces  # needs acl_emu.constants
+    from acl_emu.codegen import c_face, python_faces  # these need acl_emu.constants
 
     files["acl_emu/api/__init__.py"] = python_faces.api_init()
     files["aclnnop/index.py"] = python_faces.operator_index()
     files["aclnnop/__init__.pyi"] = python_faces.operator_stubs()
+    files["acl_emu/cshim/exports.c"] = c_face.exports()
+    files.update({f"include/{name}": text for name, text in c_face.headers().items()})
     return files
 
 
 def main() -> int:
     """Write or check."""
     root = Path(__file__).resolve().parents[2]
-    stale = []
-    for name, text in derived_files().items():
+    files = derived_files()
+    stale = [str(path.relative_to(root)) for path in sorted((root / "include").rglob("*.h")) if str(path.relative_to(root)) not in files]
+    if "--check" not in sys.argv:
+        for name in stale:
+            (root / name).unlink()
+    for name, text in files.items():
         path = root / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(name)

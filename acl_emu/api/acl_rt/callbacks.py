@@ -26,6 +26,8 @@ def aclrtSubscribeReport(threadId: int, stream: Handle) -> None:
     with _lock:
         if found.subscriber is not None or found.uses_host_functions:
             raise AclError("stream has a thread for its callbacks, or uses aclrtLaunchHostFunc", c.ACL_ERROR_RT_STREAM_SUBSCRIBE)
+        for idle in [thread for thread, queue in _queues.items() if not queue.streams]:
+            del _queues[idle]  # their streams were destroyed while subscribed
         if threadId not in _queues and len(_queues) >= MOST_THREADS:
             raise AclError(f"{MOST_THREADS} threads are subscribed, which is the most", c.ACL_ERROR_RT_THREAD_SUBSCRIBE)
         queue = _queues.setdefault(threadId, ReportQueue(threadId))
@@ -60,7 +62,7 @@ def aclrtLaunchCallback(fn: Callable[[Any], object] | None, userData: Any, block
     queue = found.subscriber
     if queue is None:
         raise AclError("no thread is subscribed for the callbacks of stream", c.ACL_ERROR_RT_STREAM_NO_CB_REG)
-    found.submit(lambda: queue.launch(lambda: fn(userData), block=blockType == c.ACL_CALLBACK_BLOCK))
+    found.submit(lambda: queue.launch(found, lambda: fn(userData), block=blockType == c.ACL_CALLBACK_BLOCK))
 
 
 @acl(HEADER, "aclError aclrtProcessReport(int32_t timeout)")
@@ -69,7 +71,7 @@ def aclrtProcessReport(timeout: int) -> None:
     if timeout == 0 or timeout < -1:
         raise InvalidParam(f"timeout is {timeout}, expected -1 (for ever) or a positive number of milliseconds")
     queue = _queues.get(threading.get_ident())
-    if queue is None:
+    if queue is None or not queue.streams:
         raise AclError("the calling thread is not subscribed", c.ACL_ERROR_RT_THREAD_SUBSCRIBE)
     if not queue.process(None if timeout == -1 else timeout / 1000):
         raise AclError(f"no callback came within {timeout} ms", c.ACL_ERROR_RT_REPORT_TIMEOUT)

@@ -27,6 +27,7 @@ def aclrtResetDevice(deviceId: int) -> None:
 @acl(HEADER, "aclError aclrtResetDeviceForce(int32_t deviceId)")
 def aclrtResetDeviceForce(deviceId: int) -> None:
     """Release a device at once, however often it was set."""
+    refuse_in_callback("aclrtResetDeviceForce")
     context.device(deviceId).release(force=True)
 
 

@@ -9,7 +9,7 @@ from acl_emu.api.acl_rt.streams import check_timeout
 from acl_emu.api.border import Handle, acl
 from acl_emu.context import find_event
 from acl_emu.errors import AclError, CallOrder, FeatureNotSupport, InvalidParam
-from acl_emu.stream import Event, refuse_in_callback
+from acl_emu.stream import Event, Mark, refuse_in_callback
 
 _DEFAULT_FLAGS = c.ACL_EVENT_SYNC | c.ACL_EVENT_TIME_LINE
 _KNOWN_FLAGS = (
@@ -125,14 +125,20 @@ def aclrtQueryEventWaitStatus(event: Handle) -> int:
     """Whether no stream waits for the event."""
     found = find_event(event)
     _need_old_kind(found, "aclrtQueryEventWaitStatus")
-    return c.ACL_EVENT_WAIT_STATUS_NOT_READY if found.pending_waits else c.ACL_EVENT_WAIT_STATUS_COMPLETE
+    pending = found.pending_waits
+    for stream, _ in pending:
+        stream.step()
+    return c.ACL_EVENT_WAIT_STATUS_NOT_READY if pending else c.ACL_EVENT_WAIT_STATUS_COMPLETE
 
 
 @acl(HEADER, "aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent)")
 def aclrtEventElapsedTime(startEvent: Handle, endEvent: Handle) -> float:
     """Milliseconds from one event to another; negative where the second came first."""
-    start = _timestamp(find_event(startEvent, "startEvent"), "startEvent")
-    return (_timestamp(find_event(endEvent, "endEvent"), "endEvent") - start) / 1e6
+    events = {"startEvent": find_event(startEvent, "startEvent"), "endEvent": find_event(endEvent, "endEvent")}
+    for name, event in events.items():
+        _need_record(event, name)
+    start, end = (_timestamp(event, name) for name, event in events.items())
+    return (end - start) / 1e6
 
 
 @acl(HEADER, "aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp)")
@@ -141,14 +147,19 @@ def aclrtEventGetTimestamp(event: Handle) -> int:
     return _timestamp(find_event(event), "event") // 1000
 
 
-def _timestamp(event: Event, name: str) -> int:
+def _need_record(event: Event, name: str) -> Mark:
     if event.mark is None:
         raise AclError(f"{name} was never recorded", c.ACL_ERROR_RT_INTERNAL_ERROR)
-    if not event.flags & c.ACL_EVENT_TIME_LINE or event.mark.nanoseconds is None:
+    return event.mark
+
+
+def _timestamp(event: Event, name: str) -> int:
+    mark = _need_record(event, name)
+    if not event.flags & c.ACL_EVENT_TIME_LINE or mark.nanoseconds is None:
         raise AclError(
             f"{name} has no time yet: it needs ACL_EVENT_TIME_LINE and a stream that has reached it", c.ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID
         )
-    return event.mark.nanoseconds
+    return mark.nanoseconds
 
 
 def _pending(event: Event) -> bool:

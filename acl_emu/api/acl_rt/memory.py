@@ -11,6 +11,7 @@ from acl_emu import context, memory, soc
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, host_address
 from acl_emu.errors import AclError, DeviceFault, FeatureNotSupport, InvalidParam, NullParam, RtParamInvalid
+from acl_emu.stream import refuse_in_callback
 
 _HUGE_1G = (c.ACL_MEM_MALLOC_HUGE1G_ONLY, c.ACL_MEM_MALLOC_HUGE1G_ONLY_P2P)
 
@@ -143,7 +144,7 @@ def _check_pointers(call: str, target: int, source: int, kind: int, kinds: tuple
 
 
 def _check_room(room: int, count: int, names: tuple[str, str] = ("destMax", "count")) -> None:
-    if room == 0 or count > room:
+    if not 0 < count <= room:
         raise RtParamInvalid(f"{names[1]} is {count}, expected at most {names[0]} ({room})")
 
 
@@ -183,6 +184,7 @@ def _queue_copy(copy: Copy, kind: int, stream_handle: Handle) -> None:
     if places == ("host", "host") or (places[0] != "device" != places[1] and kind == c.ACL_MEMCPY_HOST_TO_HOST):
         raise FeatureNotSupport("a queued copy from host to host is not supported")
     if "unregistered" in places:
+        refuse_in_callback(f"{copy.call} with plain host memory")
         stream.run_until(stream.submitted)
         copy.now()
     else:
@@ -196,8 +198,9 @@ def _queue_copy(copy: Copy, kind: int, stream_handle: Handle) -> None:
 def aclrtMemcpy2d(dst: HostPointer, dpitch: int, src: HostPointer, spitch: int, width: int, height: int, kind: int) -> None:
     """Copy ``height`` rows of ``width`` bytes at once."""
     copy = _rows("aclrtMemcpy2d", dst, dpitch, src, spitch, width, height, kind, _SYNC_KINDS)
-    context.current()
-    copy.now()
+    if copy.height:
+        context.current()
+        copy.now()
 
 
 @acl(
@@ -221,7 +224,7 @@ def _rows(
         return Copy(call, 0, 0, 0, 0)
     target, source = host_address(dst, "dst"), host_address(src, "src")
     _check_pointers(call, target, source, kind, kinds)
-    if width > dpitch or width > spitch:
+    if width < 0 or height < 0 or width > dpitch or width > spitch:
         raise InvalidParam(f"width is {width}, expected at most dpitch ({dpitch}) and spitch ({spitch})")
     return Copy(call, target, source, width, height, dpitch, spitch)
 

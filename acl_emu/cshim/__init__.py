@@ -1,0 +1,1 @@
+"""The C face: one shared library whose functions call into this package."""

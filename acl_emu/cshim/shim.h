@@ -1,0 +1,25 @@
+/* What the exported functions, the loader and the Python bridge agree on. */
+#ifndef ACL_EMU_SHIM_H
+#define ACL_EMU_SHIM_H
+
+#include <stdint.h>
+
+/* One argument or result: every C type of the interface fits one of these. */
+typedef union {
+    int64_t i;
+    uint64_t u;
+    double d;
+    const void *p;
+} acl_emu_arg;
+
+/* The Python side: 0 when the call was carried out and *result is set. */
+typedef int (*acl_emu_entry)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+
+/* Names of the exported functions; the index is what acl_emu_entry gets. */
+extern const char *const acl_emu_names[];
+extern const uint32_t acl_emu_count;
+
+/* Calls Python, starting it first where needed. Not 0: it could not be called, and *result is not set. */
+int acl_emu_enter(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+
+#endif
