@@ -20,6 +20,11 @@ class Product(enum.Enum):
     A310P = "Atlas inference (Ascend310P)"
     A910 = "Atlas training (Ascend910A)"
 
+    @property
+    def short(self) -> str:
+        """Its name in tables: 950, A3, A2, 310B, 310P, 910."""
+        return self.name if self.name in ("A2", "A3") else self.name.removeprefix("A")
+
 
 ALL = frozenset(Product)
 

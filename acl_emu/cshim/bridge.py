@@ -14,12 +14,10 @@ from typing import Any
 
 import aclnnop
 from acl_emu import constants as c
-from acl_emu import memory
 from acl_emu.api.acl_rt.memory import PtrAttributes
 from acl_emu.api.border import FUNCTIONS, ApiFunction, CParameter
 from acl_emu.cshim._bridge import ffi, lib
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, InvalidParam, NullParam, report
-from acl_emu.spec.kinds import HandleKind, StringKind, TensorKind
 from acl_emu.spec.operator import Operator
 
 Arguments = Any
@@ -142,9 +140,6 @@ def _callable_at(address: int) -> Callable[[Any], None] | None:
             if "x" in access and first <= address < last:
                 return lambda argument: lib.acl_emu_callback(address, argument or 0)
     raise InvalidParam(f"fn is {address:#x}, which is not code")
-
-
-_SCALAR_MEMBERS = {"float": "d", "double": "d", "int32_t": "i", "int64_t": "i", "int8_t": "i", "int": "i"}
 
 
 def _plain_reader(c_type: str, name: str, index: int) -> Callable[[Arguments], Any]:
@@ -311,12 +306,7 @@ def _operator_handler(name: str) -> Handler:
 
 
 def _phase_one_handler(operator: Operator) -> Handler:
-    readers = [
-        (lambda arguments, index=index: arguments[index].u)
-        if isinstance(kind, (TensorKind, HandleKind)) and not isinstance(kind, StringKind)
-        else _plain_reader(kind.c_type, parameter_name, index)
-        for index, (parameter_name, kind) in enumerate(operator.parameters)
-    ]
+    readers = [_plain_reader(kind.c_type, name, index) for index, (name, kind) in enumerate(operator.parameters)]
     count = len(readers)
     size_output = _Output(CParameter("uint64_t*", "workspaceSize"), count, AclnnNullptr, AclnnInvalid)
     executor_output = _Output(CParameter("aclOpExecutor**", "executor"), count + 1, AclnnNullptr, AclnnInvalid)

@@ -18,7 +18,7 @@ def compile_library(target: Path) -> None:
     compiler = os.environ.get("CC") or "cc"
     command = [
         *compiler.split(),
-        *"-std=gnu11 -O2 -Wall -Wextra -fPIC -fvisibility=hidden -shared".split(),
+        *("-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-shared"),
         f"-I{ROOT / 'include'}",
         f"-I{sysconfig.get_path('include')}",
         str(HERE / "exports.c"),

@@ -88,7 +88,7 @@ class Operator:
         """The official header that declares it."""
         return f"aclnnop/aclnn_{self.module.rpartition('.')[2]}.h"
 
-    def get_workspace_size(self, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
+    def get_workspace_size(self, /, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
         """Phase one, as a program calls it: workspace size, executor, status."""
         try:
             executor = self.prepare(*arguments, **named)
@@ -104,7 +104,7 @@ class Operator:
             return report(error)
         return c.ACLNN_SUCCESS
 
-    def prepare(self, *arguments: Any, **named: Any) -> Executor:
+    def prepare(self, /, *arguments: Any, **named: Any) -> Executor:
         """Phase one: check, plan. No data is touched."""
         if named or len(arguments) != len(self._names):
             arguments = inspect.signature(self.function).bind(*arguments, **named).args

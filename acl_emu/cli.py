@@ -1,0 +1,150 @@
+"""The ``acl-emu`` command."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+import click
+
+from acl_emu import samples, soc, toolkit
+from acl_emu.version import __version__
+
+
+class _Failure(click.ClickException):
+    """One clear message, exit code 2."""
+
+    exit_code = 2
+
+    def show(self, file: object = None) -> None:
+        click.echo(f"acl-emu: {self.message}", err=True)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="acl-emu")
+def main() -> None:
+    """Run and build programs for Huawei Ascend's ACL without an NPU."""
+
+
+@main.command(context_settings={"ignore_unknown_options": False})
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--soc", "chip", help="Chip to emulate, such as Ascend910B1 (default) or Ascend310P3.")
+@click.option("--schedule", type=click.Choice(soc.SCHEDULES), help="When queued tasks run.")
+@click.option("--devices", type=click.IntRange(1, 64), help="How many devices there are (default 8).")
+@click.option("--keep", type=click.Path(path_type=Path), help="Also put source and executable into this folder.")
+@click.option("--cxx", default="", help='Compiler, with flags if need be: "g++ -O2".')
+@click.option("--std", default="", help="Language level, such as c++17.")
+@click.option("--which", type=click.IntRange(1), help="Which program of a page that has several (default: all, in turn).")
+def run(
+    file: Path,
+    arguments: tuple[str, ...],
+    chip: str | None,
+    schedule: str | None,
+    devices: int | None,
+    keep: Path | None,
+    cxx: str,
+    std: str,
+    which: int | None,
+) -> None:
+    """Compile and run the program in FILE: an operator page (.md), a .cpp or a .c. Arguments after -- go to the program."""
+    if chip is not None and chip not in soc.PROFILES:
+        raise _Failure(f"--soc {chip} is unknown; known are {', '.join(soc.PROFILES)}")
+    try:
+        found = samples.programs_in(file)
+        if which is not None:
+            if which > len(found):
+                raise samples.SampleError(f"{file}: --which {which}, but it has {len(found)} program{'s' if len(found) > 1 else ''}")
+            found = [found[which - 1]]
+        chosen = {"ACL_EMU_SOC": chip, "ACL_EMU_SCHEDULE": schedule, "ACL_EMU_DEVICES": str(devices) if devices else None}
+        environment = {name: value for name, value in chosen.items() if value is not None}
+        code = 0
+        for program in found:
+            executable = samples.build(program, samples.Build(cxx, std, keep))
+            code = samples.run(executable, arguments, environment) or code
+    except (samples.SampleError, toolkit.ToolkitError) as error:
+        raise _Failure(str(error)) from None
+    sys.exit(code)
+
+
+@main.command("toolkit")
+@click.argument("folder", type=click.Path(path_type=Path))
+def lay_out_toolkit(folder: Path) -> None:
+    """Lay out a CANN-shaped install tree in FOLDER: include/, lib64/, set_env.sh."""
+    try:
+        toolkit.lay_out(folder.absolute())
+    except (toolkit.ToolkitError, OSError) as error:
+        raise _Failure(str(error)) from None
+    click.echo(f"{folder}: source {folder}/set_env.sh, or set ASCEND_CUSTOM_PATH={folder.absolute()}")
+
+
+@main.command()
+def env() -> None:
+    """Print exports for a shell: eval "$(acl-emu env)"."""
+    try:
+        click.echo(toolkit.shell_exports(toolkit.cached()), nl=False)
+    except toolkit.ToolkitError as error:
+        raise _Failure(str(error)) from None
+
+
+@main.command()
+@click.argument("name", required=False)
+def ops(name: str | None) -> None:
+    """List the emulated operators, or show one: signature, dtypes, products."""
+    from acl_emu import describe
+
+    try:
+        click.echo(describe.one(name) if name else describe.all_of_them(), nl=False)
+    except LookupError as error:
+        raise _Failure(str(error)) from None
+
+
+@main.command()
+def doctor() -> None:
+    """Say what is missing, and how to get it."""
+    complete = True
+    for title, found, advice in _findings():
+        complete = complete and bool(found)
+        click.echo(f"{'ok     ' if found else 'missing'} {title}{': ' + found if found else ''}")
+        if not found:
+            click.echo(f"        {advice}")
+    sys.exit(0 if complete else 1)
+
+
+def _findings() -> list[tuple[str, str, str]]:
+    """What is looked at: title, what was found, how to get it."""
+    compiler = next((path for name in ("g++", "clang++") if (path := shutil.which(name))), "")
+    return [
+        ("Python", f"{sys.version.split()[0]} ({sys.executable})", ""),
+        (
+            "shared library of Python",
+            _shared_python(),
+            "install the one of your Python (Debian: libpython3-dev), or a Python built with --enable-shared",
+        ),
+        ("C++ compiler", compiler, "install g++ or clang (Debian: apt-get install g++); only needed to compile programs"),
+        ("library", _existing(toolkit.library_file), "install the package again with a C compiler at hand"),
+        ("headers", _existing(toolkit.include_folder), "install the package again"),
+        ("cache folder", str(toolkit.cache_folder()), ""),
+    ]
+
+
+def _existing(find: object) -> str:
+    try:
+        return str(find())  # type: ignore[operator]
+    except toolkit.ToolkitError:
+        return ""
+
+
+def _shared_python() -> str:
+    if not sysconfig.get_config_var("Py_ENABLE_SHARED"):
+        name = f"libpython{sys.version_info.major}.{sys.version_info.minor}.so.1.0"
+        folders = [sysconfig.get_config_var("LIBDIR") or "", *(f"/usr/lib/{arch}-linux-gnu" for arch in ("x86_64", "aarch64"))]
+        return next((path for folder in folders if os.path.exists(path := os.path.join(folder, name))), "")
+    return os.path.join(str(sysconfig.get_config_var("LIBDIR")), str(sysconfig.get_config_var("INSTSONAME")))
+
+
+if __name__ == "__main__":
+    main()

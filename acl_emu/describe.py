@@ -1,0 +1,63 @@
+"""Operators in words: what `acl-emu ops` prints and docs/operators.md is made of."""
+
+from __future__ import annotations
+
+import aclnnop
+from acl_emu.soc import PROFILES, Product
+from acl_emu.spec.kinds import IntKind, TensorKind
+from acl_emu.spec.operator import Operator
+from aclnnop.index import MODULES
+
+
+def signature(operator: Operator) -> str:
+    """Phase one as C declares it, without workspaceSize and executor."""
+    return f"{operator.name}({', '.join(f'{kind.c_type} {name}' for name, kind in operator.parameters)})"
+
+
+def products(operator: Operator) -> str:
+    """The products that have a kernel for it."""
+    return ", ".join(product.short for product in Product if product in operator.products)
+
+
+def dtypes(kind: TensorKind) -> str:
+    """The dtypes a tensor parameter takes, and where a product departs."""
+    text = ", ".join(dtype.name for dtype in kind.allowed) or "any that the result can be cast to"
+    for product, listed in kind.on.items():
+        text += f"; on {product.value}: {', '.join(dtype.name for dtype in listed)}"
+    return text
+
+
+def all_of_them() -> str:
+    """One line each."""
+    width = max(len(name) for name in MODULES)
+    lines = []
+    for name in MODULES:
+        operator = aclnnop.find(name)
+        lines.append(f"{name:{width}}  {operator.summary.splitlines()[0] if operator.summary else ''}")
+    return "\n".join([*lines, f"{len(lines)} operators; `acl-emu ops NAME` shows one"]) + "\n"
+
+
+def one(name: str) -> str:
+    """One operator, whole."""
+    matches = [known for known in MODULES if known.lower() in (name.lower(), f"aclnn{name}".lower())]
+    if not matches:
+        near = [known for known in MODULES if name.lower() in known.lower()]
+        raise LookupError(f"{name} is not emulated" + (f"; did you mean {', '.join(near)}?" if near else "; `acl-emu ops` lists what is"))
+    operator = aclnnop.find(matches[0])
+    lines = [
+        signature(operator),
+        f"  {operator.summary.splitlines()[0]}",
+        f"  header    {operator.header}",
+        f"  products  {products(operator)}",
+    ]
+    for parameter, kind in operator.parameters:
+        if isinstance(kind, TensorKind):
+            extra = "optional " if kind.optional else ""
+            lines.append(f"  {parameter:20} {extra}{kind.io}put tensor: {dtypes(kind)}")
+        elif isinstance(kind, IntKind) and kind.choices is not None:
+            lines.append(f"  {parameter:20} {kind.c_type}: {', '.join(f'{choice.value} {choice.name.lower()}' for choice in kind.choices)}")
+        else:
+            lines.append(f"  {parameter:20} {kind.c_type}")
+    if any(not soc.bf16 for soc in PROFILES.values()):
+        lines.append("  BF16 is not supported on " + ", ".join(soc.name for soc in PROFILES.values() if not soc.bf16))
+    return "\n".join(lines) + "\n"

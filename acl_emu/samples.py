@@ -1,0 +1,193 @@
+"""Programs: finding them on an operator page, compiling them, running them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from acl_emu import toolkit
+
+C_PLUS_PLUS = (".cpp", ".cc", ".cxx")
+_CODE_TAGS = ("cpp", "c++", "c", "cxx", "cc", "")
+_FENCE = re.compile(r"^(?P<indent>[ \t]*)```+[ \t]*(?P<tag>[\w+#.-]*)[ \t]*$")
+_GLUED = re.compile(r"^(?P<code>.*\S)[ \t]*```+[ \t]*$")
+_MAIN = re.compile(r"\bmain\s*\(")
+_OPERATOR_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>[^">]*?(?P<header>acl(?:nn)?_\w+\.h))[">]', re.MULTILINE)
+_FOREIGN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>(?:hccl|acl|aclnn|aclnnop)/[^">]+)[">]', re.MULTILINE)
+
+
+class SampleError(Exception):
+    """The program cannot be built; the text is all that a user needs."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program: where it is from, and its text."""
+
+    name: str
+    text: bytes
+    suffix: str
+
+
+def programs_in(path: Path) -> list[Program]:
+    """The programs in a page, or the one that a source file is."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise SampleError(f"{path}: {error.strerror}") from None
+    if path.suffix in (*C_PLUS_PLUS, ".c"):
+        return [Program(path.stem, raw, path.suffix)]
+    if path.suffix not in (".md", ".markdown"):
+        raise SampleError(f"{path}: expected an operator page (.md) or a source file (.cpp, .cc, .cxx, .c)")
+    # Pages with a damaged encoding are damaged in their comments only; latin-1 keeps every byte as it is.
+    found = [block for block in code_blocks(raw.decode("latin-1")) if _MAIN.search(block)]
+    if not found:
+        raise SampleError(f"{path}: no program found (no C++ code block with a main function)")
+    return [
+        Program(f"{path.stem}-{i}" if len(found) > 1 else path.stem, block.encode("latin-1"), ".cpp") for i, block in enumerate(found, 1)
+    ]
+
+
+def code_blocks(page: str) -> list[str]:
+    """The code blocks of a page, whatever became of their fences: unclosed, reopened, indented, glued to the last line."""
+    blocks: list[str] = []
+    lines: list[str] | None = None
+    wanted = False
+    indent = ""
+
+    def close() -> None:
+        nonlocal lines
+        if lines is not None and wanted:
+            blocks.append("\n".join(lines) + "\n")
+        lines = None
+
+    for line in page.replace("\r\n", "\n").split("\n"):  # not splitlines: a damaged encoding has control characters inside lines
+        fence = _FENCE.match(line)
+        glued = None if fence or lines is None else _GLUED.match(line)
+        if fence and lines is not None and not fence["tag"]:
+            close()
+        elif fence:
+            close()
+            lines, indent = [], fence["indent"]
+            wanted = fence["tag"].lower() in _CODE_TAGS
+        elif glued and lines is not None:
+            lines.append(glued["code"].removeprefix(indent))
+            close()
+        elif lines is not None:
+            lines.append(line.removeprefix(indent))
+    close()
+    return blocks
+
+
+@dataclass(frozen=True)
+class Build:
+    """How to build."""
+
+    cxx: str = ""
+    std: str = ""
+    keep: Path | None = None
+
+    def compiler(self, suffix: str) -> list[str]:
+        """The compiler and its own flags."""
+        named = self.cxx or os.environ.get("CC" if suffix == ".c" else "CXX", "")
+        if named:
+            command = shlex.split(named)
+            if not command or not shutil.which(command[0]):
+                raise SampleError(f"compiler {named!r} not found")
+            return command
+        for candidate in ("gcc", "clang", "cc") if suffix == ".c" else ("g++", "clang++", "c++"):
+            if shutil.which(candidate):
+                return [candidate]
+        raise SampleError("no C++ compiler found; install g++ or clang, or name one with --cxx")
+
+
+def build(program: Program, how: Build) -> Path:
+    """Compile a program, or find it compiled before."""
+    tree = toolkit.cached()
+    compiler = how.compiler(program.suffix)
+    _check_includes(program, tree / "include")
+    flags = [f"-std={how.std}"] if how.std else []
+    version = subprocess.run([compiler[0], "--version"], capture_output=True, check=False).stdout
+    recipe = "\0".join([*compiler, *flags, str(tree), program.suffix]).encode() + version
+    digest = hashlib.sha256(recipe + program.text).hexdigest()[:20]
+    folder = toolkit.cache_folder() / "programs" / digest
+    executable = folder / program.name
+    if not executable.exists():
+        print(f"acl-emu: building {program.name} ...", file=sys.stderr)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=folder.parent))
+        _compile(program, fresh, compiler + flags, tree)
+        toolkit.publish(fresh, folder)
+    if how.keep is not None:
+        how.keep.mkdir(parents=True, exist_ok=True)
+        for name in (program.name, program.name + program.suffix):
+            shutil.copy2(folder / name, how.keep / name)
+    return executable
+
+
+def _compile(program: Program, folder: Path, command: list[str], tree: Path) -> None:
+    source = folder / (program.name + program.suffix)
+    source.write_bytes(program.text)
+    include, libraries = tree / "include", tree / "lib64"
+    done = subprocess.run(
+        [
+            *command,
+            source.name,
+            *(f"-I{path}" for path in (include, include / "aclnn", include / "aclnnop")),
+            f"-L{libraries}",
+            *("-lopapi_nn", "-lopapi_math", "-lascendcl", "-lnnopbase", "-lpthread"),
+            f"-Wl,-rpath,{libraries}",
+            "-o",
+            program.name,
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise SampleError(f"{program.name}{program.suffix} does not compile:\n{done.stderr.rstrip()}")
+
+
+def _check_includes(program: Program, include: Path) -> None:
+    """Say which operator is missing, before the compiler says which file is."""
+    text = program.text.decode("latin-1")
+    missing = [
+        f"{match['header']} is not emulated yet; `acl-emu ops` lists what is"
+        for match in _OPERATOR_INCLUDE.finditer(text)
+        if not any((include / folder / match["header"]).exists() for folder in ("aclnnop", "aclnn", "acl"))
+    ]
+    missing += [
+        f"{match['path']} is not emulated yet"
+        for match in _FOREIGN_INCLUDE.finditer(text)
+        if not (include / match["path"]).exists() and not _OPERATOR_INCLUDE.match(match[0])
+    ]
+    if missing:
+        raise SampleError(f"{program.name}: " + "; ".join(dict.fromkeys(missing)))
+
+
+def run(executable: Path, arguments: Sequence[str], environment: dict[str, str]) -> int:
+    """Run a program; its output is not touched, its exit code is returned, 128 + the signal that ended it."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program gets the interrupt itself, and decides
+    try:
+        process = subprocess.Popen(
+            [str(executable), *arguments],
+            env={**os.environ, **environment},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        code = process.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return code if code >= 0 else 128 - code
