@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import ROOT, run_python
 
 DOCUMENTS = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
-SNIPPET = re.compile(r"^```python\n(?P<code>.*?)^```\n\n?```text\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
+SNIPPET = re.compile(r"^```python\n(?P<code>(?:(?!```).*\n)*)```\n\n?```text\n(?P<output>(?:(?!```).*\n)*)```$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?://)(?P<target>[^)#]+)(?:#[^)]*)?\)")
 
 RUNNER = """
