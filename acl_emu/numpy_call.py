@@ -113,7 +113,7 @@ class _Upload:
 
 
 def _strided(block: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
-    return np.lib.stride_tricks.as_strided(block, shape, tuple(stride * block.itemsize for stride in strides))
+    return np.ndarray(shape, block.dtype, block.view(np.uint8), 0, tuple(stride * block.itemsize for stride in strides))
 
 
 _NUMBER_TYPES = ((bool, c.ACL_BOOL), (int, c.ACL_INT64), (float, c.ACL_FLOAT), (complex, c.ACL_COMPLEX64))

@@ -1,0 +1,141 @@
+"""The generated headers: each compiles alone, in C and C++, and says what the official ones say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from acl_emu.api.border import FUNCTIONS, parse_prototype
+from acl_emu.codegen import c_face
+from acl_emu.codegen.python_faces import operators
+from tests.conftest import ROOT, SHARED
+
+INCLUDE = ROOT / "include"
+HEADERS = sorted(str(path.relative_to(INCLUDE)) for path in INCLUDE.rglob("*.h"))
+CXX_ONLY = ("aclnn/opdev/fp16_t.h",)
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+DIALECTS = [
+    (compiler, language, std)
+    for compilers, language, stds in ((("gcc", "clang"), "c", ("c11",)), (("g++", "clang++"), "c++", ("c++11", "c++17", "c++20")))
+    for compiler in compilers
+    if shutil.which(compiler)
+    for std in stds
+]
+
+
+@pytest.mark.parametrize(("compiler", "language", "std"), DIALECTS)
+def test_every_header_compiles_alone(compiler: str, language: str, std: str, tmp_path: Path) -> None:
+    suffix = "c" if language == "c" else "cpp"
+    names = []
+    for number, header in enumerate(HEADERS):
+        if language == "c" and header in CXX_ONLY:
+            continue
+        (tmp_path / f"h{number}.{suffix}").write_text(f'#include "{header}"\n#include "{header}"\nextern int x{number};\n')
+        names.append(f"h{number}.{suffix}")
+    done = subprocess.run(
+        [compiler, f"-std={std}", *WARNINGS, f"-I{INCLUDE}", "-fsyntax-only", *names], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_operator_headers_are_reachable_in_every_way(tmp_path: Path) -> None:
+    short = "aclnn_smooth_l1_loss_backward.h"
+    for number, name in enumerate((f"aclnnop/{short}", f"aclnnop/level2/{short}", short)):
+        (tmp_path / f"a{number}.cpp").write_text(f'#include "{name}"\nauto f{number} = aclnnSmoothL1LossBackward;\n')
+    done = subprocess.run(
+        ["g++", *WARNINGS, f"-I{INCLUDE}", f"-I{INCLUDE / 'aclnn'}", "-fsyntax-only", "a0.cpp", "a1.cpp", "a2.cpp"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_operator_status_codes_are_visible_from_acl_h(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(
+        '#define ACLNN_ERR_PARAM_NULLPTR 161001\n#include "acl/acl.h"\n'
+        "_Static_assert(ACLNN_SUCCESS == 0 && ACLNN_ERR_PARAM_INVALID == 161002 && ACLNN_ERR_INNER == 561000, \"codes\");\n"
+    )
+    done = subprocess.run(["gcc", *WARNINGS, f"-I{INCLUDE}", "-fsyntax-only", "a.c"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def facts(name: str) -> object:
+    path = SHARED / "facts" / name
+    if not path.exists():
+        pytest.skip(f"the collected facts ({name}) are not here")
+    if name.endswith(".jsonl"):
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def normal(text: str) -> str:
+    """A C declaration without the freedom of its spelling."""
+    text = re.sub(r"\(\s*\)", "(void)", " ".join(text.split()))
+    return re.sub(r"\s*([*(),])\s*", r"\1", text)
+
+
+def test_every_used_function_is_declared_with_its_official_prototype() -> None:
+    official = facts("functions.json")
+    assert isinstance(official, dict)
+    declared = {name: normal(c_face._declaration(function.prototype)) for name, function in FUNCTIONS.items()}
+    for function in official["used_functions"]:
+        assert declared.get(function["name"]) == normal(function["prototype"]), function["name"]
+    for name, function in official["all_header_prototypes"].items():
+        if name in declared:
+            assert declared[name] == normal(function["prototype"])
+            assert FUNCTIONS[name].prototype.header == function["header"]
+
+
+def test_every_declared_acl_function_is_an_official_one() -> None:
+    official = facts("functions.json")
+    assert isinstance(official, dict)
+    assert set(FUNCTIONS) <= set(official["all_header_prototypes"])
+
+
+def test_every_operator_has_the_documented_signature_and_header() -> None:
+    catalogue = facts("catalog.jsonl")
+    assert isinstance(catalogue, list)
+    documented = {entry["name"]: entry for entry in catalogue}
+    for operator in operators():
+        entry = documented[operator.name]
+        one, _ = c_face.phases(operator)
+        ours = [(normal(p.c_type).replace("const int", "int"), p.name) for p in one.parameters[:-2]]
+        wanted = [(normal(p["ctype"]), p["name"]) for p in entry["params"] if p["name"] not in ("workspaceSize", "executor")]
+        assert ours == wanted, operator.name
+        assert operator.header == entry["header"], operator.name
+
+
+def test_every_constant_has_its_official_value() -> None:
+    official = facts("enums.json")
+    assert isinstance(official, dict)
+    from acl_emu import constants
+
+    for group in ("enums_requested", "enums_other"):
+        for name, enum in official[group].items():
+            if enum["header"] in ("acl/acl_base_rt.h", "acl/acl_rt.h"):
+                for member, value in enum["values"].items():
+                    assert getattr(constants, member) == value, f"{name}.{member}"
+    for layer in ("aclError_acl_layer", "aclError_rt_layer", "aclnnStatus_codes"):
+        for member, value in official[layer]["values"].items():
+            assert getattr(constants, member) == value
+
+
+def test_enum_values_reach_the_compiler(tmp_path: Path) -> None:
+    """The headers, not only the Python table, hold the values."""
+    table = c_face.constants.table()
+    checks = [f"static_assert({name} == {value}, \"{name}\");" for enum in table["enums"].values() for name, value in enum["values"].items()]
+    checks += [f"static_assert({name} == {value}, \"{name}\");" for codes in table["codes"].values() for name, value in codes.items()]
+    (tmp_path / "a.cpp").write_text('#include "acl/acl.h"\n' + "\n".join(checks))
+    done = subprocess.run(["g++", "-std=c++11", f"-I{INCLUDE}", "-fsyntax-only", "a.cpp"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_prototypes_that_are_none_are_refused() -> None:
+    with pytest.raises(ValueError, match="not a prototype"):
+        parse_prototype("aclError", "acl/acl_rt.h")
