@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import acl_emu as acl
 from acl_emu import context, errors, handles, soc
@@ -17,7 +17,14 @@ from acl_emu import context, errors, handles, soc
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
-settings.register_profile("suite", deadline=None, max_examples=60, derandomize=True, database=None)
+settings.register_profile(
+    "suite",
+    deadline=None,
+    max_examples=60,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],  # one device serves all examples of a test, and is checked after them
+)
 settings.load_profile("suite")
 
 _CACHED = (soc.current, soc.visible_devices, soc.schedule, context.devices)
