@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 def mapped(
     kernel: Callable[..., Array | tuple[Array, ...]],
     *,
-    reads: Sequence[Operand],
+    reads: Sequence[Operand | None],
     writes: Sequence[Operand],
     via: DType,
     compute: npt.DTypeLike | None = None,
@@ -32,35 +32,45 @@ def mapped(
 ) -> Plan:
     """``writes = kernel(*reads, **attributes)``, the inputs taken as ``via`` and the results given in it.
 
-    ``compute`` is what the kernel evaluates in (by default that of ``via``); inputs in ``raw`` are handed over as they are.
-    What has to be cast, an input or a result, takes a place in the workspace.
+    ``compute`` is what the kernel evaluates in (by default that of ``via``). Operands in ``raw``, indices and masks, are handed over as
+    they are, and stored without the rounding to ``via``; an input that was null stays None. What has to be cast, an input or a result,
+    takes a place in the workspace.
     """
     if all(0 in out.shape for out in writes):
         return nothing()
     computing = via.compute if compute is None else np.dtype(compute)
     workspace = Workspace()
+    present = [operand for operand in reads if operand is not None]
     casts: list[Scratch | None] = []
-    for operand in reads:
+    for operand in present:
         as_is = operand in raw or operand.dtype.numpy == computing
         casts.append(None if as_is else workspace.add(f"{operand.name} as {computing}", operand.shape, computing))
-    rooms = [None if out.dtype is via else workspace.add(f"{out.name} as {via.numpy}", out.shape, via.numpy) for out in writes]
+    kept = [out in raw for out in writes]
+    rooms = [
+        None if as_is or out.dtype is via else workspace.add(f"{out.name} as {via.numpy}", out.shape, via.numpy)
+        for out, as_is in zip(writes, kept, strict=True)
+    ]
+    given = [operand is not None for operand in reads]
 
     def run(inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], address: int) -> None:
         targets = [operand.array() for operand in outputs]
-        arguments = [
+        arrays = (
             operand.array() if cast is None else _cast(operand.array(), cast.array(address), via)
             for operand, cast in zip(inputs, casts, strict=True)
-        ]
-        results = kernel(*arguments, **attributes)
-        for target, room, result in zip(targets, rooms, results if isinstance(results, tuple) else (results,), strict=True):
-            if room is None:
+        )
+        results = kernel(*[next(arrays) if there else None for there in given], **attributes)
+        stored = results if isinstance(results, tuple) else (results,)
+        for target, room, as_is, result in zip(targets, rooms, kept, stored, strict=True):
+            if as_is:
+                target[...] = result
+            elif room is None:
                 target[...] = dtypes.round_to(result, via)
             else:
                 uncast = room.array(address)
                 uncast[...] = dtypes.round_to(result, via)
                 target[...] = dtypes.round_to(uncast, dtypes.from_numpy(target.dtype))
 
-    return Plan(run, reads, writes, workspace)
+    return Plan(run, present, writes, workspace)
 
 
 def direct(

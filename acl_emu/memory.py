@@ -1,7 +1,7 @@
 """Device memory: allocate, free, find the allocation of an address, copy.
 
-Each device owns one range of addresses that is mapped twice: inaccessible where the program sees it, readable and writable where
-kernels do, a fixed distance away. Untouched memory costs nothing. Freed memory keeps its bytes and is handed out again as it is.
+Each device owns a range of addresses that the program sees, in which nothing can be read or written, and another one of the same size
+for kernels, a fixed distance away. Untouched memory costs nothing. Freed memory keeps its bytes and is handed out again as it is.
 A device address that the host dereferences by mistake stops the program with a message that explains it (see ``_on_fault``).
 """
 

@@ -15,8 +15,6 @@ from acl_emu.errors import DeviceFault
 
 Shape = tuple[int, ...]
 
-MAX_RANK = 25
-
 
 def contiguous_strides(shape: Sequence[int]) -> Shape:
     """Row-major strides in elements."""

@@ -15,6 +15,8 @@ from acl_emu.soc import Product, Soc
 from acl_emu.tensor import BoolArray, FloatArray, HandleList, IntArray, Operand, Scalar, ScalarList, Tensor, TensorList
 
 MAX_DIMS = 8
+MOST_ELEMENTS = 1 << 48
+"""More than any device holds; sizes in bytes stay within 64 bits below it."""
 
 
 class Kind:
@@ -54,7 +56,7 @@ class TensorKind(Kind):
         *allowed: DType,
         io: str,
         optional: bool = False,
-        const: bool = True,
+        const: bool,
         rank: int | tuple[int, int] = (0, MAX_DIMS),
         formats: tuple[int, ...] = (),
         on: dict[Product, tuple[DType, ...]] | None = None,
@@ -63,7 +65,7 @@ class TensorKind(Kind):
         self.allowed = allowed
         self.io = io
         self.optional = optional
-        self.c_type = "const aclTensor*" if const and io == "in" else "aclTensor*"
+        self.c_type = "const aclTensor*" if const else "aclTensor*"
         self.least, self.most = (rank, rank) if isinstance(rank, int) else rank
         self.formats = formats
         self.on = on or {}
@@ -81,7 +83,7 @@ class TensorKind(Kind):
     def check_dtype(self, name: str, value: Operand, soc: Soc) -> None:
         code = value.view.dtype_code
         listed = self.dtypes_on(soc)
-        if not listed and (code not in dtypes.BY_CODE or not dtypes.BY_CODE[code].numpy_name or (code == BF16.code and not soc.bf16)):
+        if not listed and not _computable(code, soc):
             raise AclnnInvalid(f"{name} has dtype {dtypes.dtype_name(code)}, which is not supported on {soc.name}")
         if listed and all(dtype.code != code for dtype in listed):
             wanted = ", ".join(str(dtype) for dtype in listed)
@@ -99,6 +101,8 @@ class TensorKind(Kind):
             raise AclnnInvalid(f"{name} has {len(view.shape)} dimensions, expected {wanted}; its shape is {list(view.shape)}")
         if any(length < 0 for length in view.shape):
             raise AclnnInvalid(f"{name} has shape {list(view.shape)}, expected no negative dimension")
+        if value.size > MOST_ELEMENTS:
+            raise AclnnInvalid(f"{name} has shape {list(view.shape)}, expected at most {MOST_ELEMENTS} elements")
         if len(view.strides) != len(view.shape) or any(stride < 0 for stride in view.strides) or view.offset < 0:
             raise AclnnInvalid(f"{name} has strides {list(view.strides)} and offset {view.offset}, expected no negative value")
 
@@ -119,12 +123,30 @@ def In(
 def Out(
     *allowed: DType,
     optional: bool = False,
+    const: bool = False,
     rank: int | tuple[int, int] = (0, MAX_DIMS),
     formats: tuple[int, ...] = (),
     on: dict[Product, tuple[DType, ...]] | None = None,
 ) -> TensorKind:
-    """An output tensor."""
-    return TensorKind(*allowed, io="out", optional=optional, rank=rank, formats=formats, on=on)
+    """An output tensor; some prototypes call it const all the same."""
+    return TensorKind(*allowed, io="out", optional=optional, const=const, rank=rank, formats=formats, on=on)
+
+
+def InOut(
+    *allowed: DType,
+    const: bool = True,
+    rank: int | tuple[int, int] = (0, MAX_DIMS),
+    formats: tuple[int, ...] = (),
+    on: dict[Product, tuple[DType, ...]] | None = None,
+) -> TensorKind:
+    """A tensor that is changed in place: the selfRef of aclnnInplaceXxx, const in most prototypes."""
+    return TensorKind(*allowed, io="inout", const=const, rank=rank, formats=formats, on=on)
+
+
+def _computable(code: int, soc: Soc) -> bool:
+    """Whether any kernel of a chip could store the type: whole bytes, and BF16 only where there is hardware for it."""
+    dtype = dtypes.BY_CODE.get(code)
+    return dtype is not None and bool(dtype.numpy_name) and dtype.bits >= 8 and (soc.bf16 or dtype is not BF16)
 
 
 class HandleKind(Kind):
@@ -174,6 +196,16 @@ class IntKind(Kind):
         if self.choices is not None and value not in self.choices._value2member_map_:
             wanted = ", ".join(f"{choice.value} ({choice.name.lower()})" for choice in self.choices)
             raise AclnnInvalid(f"{name} is {value}, expected one of {wanted}")
+
+
+class DataTypeKind(Kind):
+    """An aclDataType, handed over as a number: operators decide which ones they take."""
+
+    def __init__(self, c_type: str = "aclDataType") -> None:
+        self.c_type = c_type
+
+    def take(self, name: str, value: Any) -> int:
+        return IntKind("int32_t").take(name, value)
 
 
 class FloatKind(Kind):
@@ -251,3 +283,4 @@ TensorListIn = Annotated[list[Operand], HandleKind(TensorList)]
 TensorListOut = Annotated[list[Operand], HandleKind(TensorList, io="out")]
 ScalarListIn = Annotated[list[Scalar], HandleKind(ScalarList)]
 String = Annotated[str, StringKind()]
+DataType = Annotated[int, DataTypeKind()]

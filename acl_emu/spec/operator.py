@@ -108,29 +108,29 @@ class Operator:
         """Phase one: check, plan. No data is touched."""
         if named or len(arguments) != len(self._names):
             arguments = inspect.signature(self.function).bind(*arguments, **named).args
-        values = tuple(
-            None if kind in self._replaceable and arguments[self._replaceable[kind]] else kind.take(name, value)
-            for (name, kind), value in zip(self.parameters, arguments, strict=True)
-        )
-        plan = self._plan(values)
-        return Executor(
-            self.name,
-            plan,
-            [value for value, parameter in self._tensors(values) if parameter.kind.io == "in"],
-            [value for value, parameter in self._tensors(values) if parameter.kind.io == "out"],
-        )
-
-    def _plan(self, values: tuple[Any, ...]) -> Plan:
         try:
-            for check in self.checks:
-                plan = check(self, values)
-                if plan is not None:
-                    return plan
-            plan = self.function(*values)
+            values = tuple(
+                None if kind in self._replaceable and arguments[self._replaceable[kind]] else kind.take(name, value)
+                for (name, kind), value in zip(self.parameters, arguments, strict=True)
+            )
+            plan = self._plan(values)
         except AclError as error:
             if not str(error).startswith(self.name):
                 error.args = (f"{self.name}: {error}",)
             raise
+        return Executor(
+            self.name,
+            plan,
+            [value for value, parameter in self._tensors(values) if parameter.kind.io != "out"],
+            [value for value, parameter in self._tensors(values) if parameter.kind.io != "in"],
+        )
+
+    def _plan(self, values: tuple[Any, ...]) -> Plan:
+        for check in self.checks:
+            plan = check(self, values)
+            if plan is not None:
+                return plan
+        plan = self.function(*values)
         chip = soc.current()
         if not plan.empty and chip.product not in self.products:
             code = c.ACLNN_ERR_INNER_NULLPTR if self.elsewhere is AclnnInner else None
