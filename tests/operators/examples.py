@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable
 
 import ml_dtypes
 import numpy as np
 from numpy import float16, float32, int32, int64, uint8
 
+import tests.operators
 from tests.operators.case import Case, numbers
 
 bfloat16 = ml_dtypes.bfloat16
@@ -99,3 +102,7 @@ EXAMPLES: dict[str, Callable[[], list[Case]]] = {
     "aclnnNLLLoss2dBackward": nll_loss2d_backward,
     "aclnnSmoothL1LossBackward": smooth_l1_loss_backward,
 }
+
+for _module in pkgutil.iter_modules(tests.operators.__path__, "tests.operators."):
+    if _module.name.rpartition(".")[2].startswith("examples_"):
+        EXAMPLES.update(importlib.import_module(_module.name).EXAMPLES)
