@@ -41,9 +41,12 @@ def call(operator: str, *arguments: Any, **named: Any) -> Any:
     declared = aclnnop.find(operator)
     values = inspect.signature(declared.function).bind(*arguments, **named).arguments
     with ExitStack() as stack:
-        if context.find_current() is None:
-            _check("aclrtSetDevice", api.aclrtSetDevice(0))
-            stack.callback(api.aclrtResetDevice, 0)
+        current = context.find_current()
+        if current is None or current.primary:
+            # A reference of its own: another thread that resets the device must not end this call.
+            index = current.device.index if current else 0
+            _check("aclrtSetDevice", api.aclrtSetDevice(index))
+            stack.callback(api.aclrtResetDevice, index)
         api.aclGetRecentErrMsg()  # the text of an exception is about this call, not about an earlier one
         uploads: list[tuple[Array, _Upload]] = []
         arguments_c = [_argument(kind, name, values[name], stack, uploads) for name, kind in declared.parameters]
