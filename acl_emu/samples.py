@@ -23,6 +23,7 @@ _FENCE = re.compile(r"^(?P<indent>[ \t]*)```+[ \t]*(?P<tag>[\w+#.-]*)[ \t]*$")
 _GLUED = re.compile(r"^(?P<code>.*\S)[ \t]*```+[ \t]*$")
 _MAIN = re.compile(r"\bmain\s*\(")
 _OPERATOR_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>[^">]*?(?P<header>acl(?:nn)?_\w+\.h))[">]', re.MULTILINE)
+_OWN_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"(?P<path>[^"\n]+)"', re.MULTILINE)
 _FOREIGN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>(?:hccl|acl|aclnn|aclnnop)/[^">]+)[">]', re.MULTILINE)
 
 
@@ -37,6 +38,8 @@ class Program:
     name: str
     text: bytes
     suffix: str
+    folder: Path | None = None
+    """Where a source file lies, which may include its neighbours."""
 
 
 def programs_in(path: Path) -> list[Program]:
@@ -46,7 +49,7 @@ def programs_in(path: Path) -> list[Program]:
     except OSError as error:
         raise SampleError(f"{path}: {error.strerror}") from None
     if path.suffix in (*C_PLUS_PLUS, ".c"):
-        return [Program(path.stem, raw, path.suffix)]
+        return [Program(path.stem, raw, path.suffix, path.resolve().parent)]
     if path.suffix not in (".md", ".markdown"):
         raise SampleError(f"{path}: expected an operator page (.md) or a source file (.cpp, .cc, .cxx, .c)")
     # Pages with a damaged encoding are damaged in their comments only; latin-1 keeps every byte as it is.
@@ -117,9 +120,11 @@ def build(program: Program, how: Build) -> Path:
     compiler = how.compiler(program.suffix)
     _check_includes(program, tree / "include")
     flags = [f"-std={how.std}"] if how.std else []
+    if program.folder is not None:
+        flags += ["-iquote", str(program.folder)]
     version = subprocess.run([compiler[0], "--version"], capture_output=True, check=False).stdout
     recipe = "\0".join([*compiler, *flags, str(tree), program.suffix]).encode() + version
-    digest = hashlib.sha256(recipe + program.text).hexdigest()[:20]
+    digest = hashlib.sha256(recipe + program.text + _own_headers(program)).hexdigest()[:20]
     folder = toolkit.cache_folder() / "programs" / digest
     executable = folder / program.name
     if not executable.exists():
@@ -133,6 +138,20 @@ def build(program: Program, how: Build) -> Path:
         for name in (program.name, program.name + program.suffix):
             shutil.copy2(folder / name, how.keep / name)
     return executable
+
+
+def _own_headers(program: Program) -> bytes:
+    """The text of every header that the program includes from its own folder, directly or not."""
+    found: dict[Path, bytes] = {}
+    waiting = [] if program.folder is None else [(program.folder, program.text)]
+    while waiting:
+        folder, text = waiting.pop()
+        for match in _OWN_INCLUDE.finditer(text):
+            for path in {(base / os.fsdecode(match["path"])).resolve() for base in (folder, program.folder) if base is not None}:
+                if path not in found and path.is_file():
+                    found[path] = path.read_bytes()
+                    waiting.append((path.parent, found[path]))
+    return b"".join(os.fsencode(path) + b"\0" + found[path] for path in sorted(found))
 
 
 def _compile(program: Program, folder: Path, command: list[str], tree: Path) -> None:
@@ -164,15 +183,20 @@ def _compile(program: Program, folder: Path, command: list[str], tree: Path) -> 
 def _check_includes(program: Program, include: Path) -> None:
     """Say which operator is missing, before the compiler says which file is."""
     text = program.text.decode("latin-1")
+
+    def is_neighbour(path: str) -> bool:
+        return program.folder is not None and (program.folder / path).is_file()
+
     missing = [
         f"{match['header']} is not emulated yet; `acl-emu ops` lists what is"
         for match in _OPERATOR_INCLUDE.finditer(text)
         if not any((include / folder / match["header"]).exists() for folder in ("aclnnop", "aclnn", "acl"))
+        and not is_neighbour(match["path"])
     ]
     missing += [
         f"{match['path']} is not emulated yet"
         for match in _FOREIGN_INCLUDE.finditer(text)
-        if not (include / match["path"]).exists() and not _OPERATOR_INCLUDE.match(match[0])
+        if not (include / match["path"]).exists() and not _OPERATOR_INCLUDE.match(match[0]) and not is_neighbour(match["path"])
     ]
     if missing:
         raise SampleError(f"{program.name}: " + "; ".join(dict.fromkeys(missing)))
