@@ -1,0 +1,72 @@
+"""Finding programs on pages whose fences are damaged in every way that real pages show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acl_emu.samples import SampleError, code_blocks, programs_in
+
+PROGRAM = "int main() {\n    return 0;\n}"
+
+
+@pytest.mark.parametrize("tag", ["Cpp", "cpp", "c++", "C++", "CPP", "c", ""])
+def test_every_tag_of_a_program(tag: str) -> None:
+    assert code_blocks(f"text\n```{tag}\n{PROGRAM}\n```\nmore\n") == [PROGRAM + "\n"]
+
+
+@pytest.mark.parametrize("tag", ["bash", "cmake", "text", "python", "json"])
+def test_other_languages_are_passed_over(tag: str) -> None:
+    assert code_blocks(f"```{tag}\n{PROGRAM}\n```\n```cpp\nint x;\n```\n") == ["int x;\n"]
+
+
+def test_indented_fences_in_list_items_lose_their_indent() -> None:
+    page = "- item\n\n   ```Cpp\n" + "\n".join("   " + line for line in PROGRAM.split("\n")) + "\n   ```\n- next\n"
+    assert code_blocks(page) == [PROGRAM + "\n"]
+
+
+def test_a_fence_that_is_never_closed_ends_with_the_page() -> None:
+    assert code_blocks(f"# T\n```Cpp\n{PROGRAM}") == [PROGRAM + "\n"]
+
+
+def test_a_fence_that_is_reopened_without_a_close() -> None:
+    assert code_blocks(f"```cpp\nint a;\n```cpp\n{PROGRAM}\n```\n") == ["int a;\n", PROGRAM + "\n"]
+
+
+def test_a_closing_fence_glued_to_the_last_line() -> None:
+    assert code_blocks(f"```cpp\n{PROGRAM}```\nafter\n```cpp\nint b;\n```\n") == [PROGRAM + "\n", "int b;\n"]
+
+
+def test_windows_line_ends() -> None:
+    assert code_blocks("```cpp\r\nint main() {}\r\n```\r\n") == ["int main() {}\n"]
+
+
+def test_several_programs_and_blocks_that_are_none(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"```cpp\nvoid f();\n```\n```cpp\n{PROGRAM}\n```\n```cpp\n{PROGRAM}\n```\n")
+    assert [program.name for program in programs_in(page)] == ["page-1", "page-2"]
+
+
+def test_damaged_encoding_survives_byte_by_byte(tmp_path: Path) -> None:
+    body = b"int main() {\n    // \xe5\x85\x83 \x85\x0b \xff\xfe comment\n    return 0;\n}\n"
+    page = tmp_path / "page.md"
+    page.write_bytes(b"# \xc3\xa5\n```Cpp\n" + body + b"```\n")
+    assert programs_in(page)[0].text == body
+
+
+@pytest.mark.parametrize(("name", "text", "words"), [
+    ("page.md", "# nothing\n", "no program found"),
+    ("page.md", "```cpp\nvoid f();\n```\n", "no program found"),
+    ("page.txt", PROGRAM, "expected an operator page"),
+])  # fmt: skip
+def test_pages_without_a_program_say_so(tmp_path: Path, name: str, text: str, words: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(SampleError, match=words):
+        programs_in(path)
+
+
+def test_a_missing_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(SampleError, match="No such file"):
+        programs_in(tmp_path / "absent.md")
