@@ -15,12 +15,16 @@ from acl_emu.errors import DeviceFault
 
 Shape = tuple[int, ...]
 
+MAX_RANK = 25
+"""As many dimensions as a tensor object has room for."""
+
 
 def contiguous_strides(shape: Sequence[int]) -> Shape:
-    """Row-major strides in elements."""
+    """Row-major strides in elements; where they do not fit 64 bits they wrap around, as in C."""
     strides = [1] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):
-        strides[axis] = strides[axis + 1] * shape[axis + 1]
+        stride = strides[axis + 1] * shape[axis + 1]
+        strides[axis] = stride if -(2**63) <= stride < 2**63 else (stride + 2**63) % 2**64 - 2**63
     return tuple(strides)
 
 

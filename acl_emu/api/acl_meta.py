@@ -13,7 +13,7 @@ from acl_emu import dtypes, handles, memory
 from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, also_named, host_address, plain, values_of
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr
 from acl_emu.executor import Executor, find_executor_object
-from acl_emu.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, make_view
+from acl_emu.tensor import MAX_RANK, BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, make_view
 
 HEADER = "aclnn/acl_meta.h"
 
@@ -40,9 +40,18 @@ def aclCreateTensor(
     tensorData: DevicePointer,
 ) -> Handle:
     """A tensor object over memory that the program owns; nothing but the pointers is checked."""
-    tensor = Tensor(make_view(values_of(viewDims), dataType, stride, offset, format, values_of(storageDims)), tensorData or None)
+    shape, storage = values_of(viewDims), values_of(storageDims)
+    _check_rank(shape, storage)
+    tensor = Tensor(make_view(shape, dataType, stride, offset, format, storage), tensorData or None)
     tensor.handle = handles.issue(tensor)
     return tensor.handle
+
+
+def _check_rank(shape: Sequence[int], storage: Sequence[int]) -> None:
+    """The object has room for so many dimensions and no more."""
+    for name, dims in (("viewDims", shape), ("storageDims", storage)):
+        if len(dims) > MAX_RANK:
+            raise AclnnInvalid(f"{name} has {len(dims)} dimensions, expected at most {MAX_RANK}")
 
 
 @acl(
@@ -63,7 +72,11 @@ def aclInitTensor(
     found = _find(tensor, Tensor, "tensor")
     shape = values_of(viewDims) or found.view.shape
     storage = values_of(storageDims) or found.view.storage
-    found.view = make_view(shape, dataType, stride, offset, format, storage)
+    strides = values_of(stride) or None
+    if strides is not None and len(strides) != len(shape):
+        raise AclnnInvalid(f"stride has {len(strides)} values, expected one for each of the {len(shape)} dimensions")
+    _check_rank(shape, storage)
+    found.view = make_view(shape, dataType, strides, offset, format, storage)
     found.address = tensorDataAddr or found.address
 
 
@@ -131,7 +144,7 @@ def _issue(thing: IntArray | FloatArray | BoolArray | TensorList | ScalarList) -
 
 # Destroying
 
-_gone_with_list: OrderedDict[int, None] = OrderedDict()
+_gone_with_list: OrderedDict[int, type[Any]] = OrderedDict()
 """Members that their list destroyed: programs that destroy them once more, as some documents do, are let go on."""
 _REMEMBERED = 4096
 
@@ -139,16 +152,17 @@ _REMEMBERED = 4096
 def _destroy(handle: Handle, kind: type[Any], name: str) -> None:
     if not handle:
         return
-    if handle in _gone_with_list:
+    if _gone_with_list.get(handle) is kind:
         del _gone_with_list[handle]
         return
     thing = _find(handle, kind, name)
     handles.retire(handle)
     if isinstance(thing, (TensorList, ScalarList)):
+        kind_of_members = Tensor if isinstance(thing, TensorList) else Scalar
         for member in thing.members:
-            if member and handles.find(member, object) is not None:
+            if member and handles.find(member, kind_of_members) is not None:
                 handles.retire(member)
-                _gone_with_list[member] = None
+                _gone_with_list[member] = kind_of_members
         while len(_gone_with_list) > _REMEMBERED:
             _gone_with_list.popitem(last=False)
 

@@ -137,13 +137,12 @@ class acl:
             try:
                 result = function(*arguments, **named)
             except AclError as error:
-                results = FUNCTIONS[function.__name__].results
                 return (*map(_null_of, results), report(error)) if results else report(error)
-            if result is None:
+            if not results:
                 return c.ACL_SUCCESS
             return (*result, c.ACL_SUCCESS) if isinstance(result, tuple) else (result, c.ACL_SUCCESS)
 
-        _declare(self.text, self.header, call)
+        results = _declare(self.text, self.header, call).results  # a null pointer is a result, too
         return call
 
 
@@ -169,9 +168,10 @@ class plain:
         return call
 
 
-def _declare(text: str, header: str, call: Callable[..., Any]) -> None:
+def _declare(text: str, header: str, call: Callable[..., Any]) -> ApiFunction:
     prototype = parse_prototype(text, header)
-    FUNCTIONS[prototype.name] = ApiFunction(prototype, call)
+    declared = FUNCTIONS[prototype.name] = ApiFunction(prototype, call)
+    return declared
 
 
 def also_named(name: str, function: Callable[P, A]) -> Callable[P, A]:

@@ -7,6 +7,8 @@ Pointers of the program are read and written through the operating system, which
 
 from __future__ import annotations
 
+import inspect
+import os
 import struct
 import threading
 from collections.abc import Callable
@@ -81,10 +83,13 @@ def _failed_result(name: str, declared: ApiFunction | None) -> int | None:
 
 # Arguments in
 
+_room = ffi.new_allocator(should_clear_after_alloc=False)
+"""A count that promises more than there is costs nothing: the copy fails before the room is touched."""
+
 
 def read(address: int, size: int, name: str, error: type[AclError] = InvalidParam) -> bytes:
     """Bytes of the program's memory."""
-    room = ffi.new("char[]", size)
+    room = _room("char[]", size)
     if size and not lib.acl_emu_copy(int(ffi.cast("uintptr_t", room)), address, size):
         raise error(f"{name} is {address:#x}, where {size} bytes cannot be read")
     return bytes(ffi.buffer(room, size))
@@ -106,13 +111,13 @@ def _read_string(address: int, name: str) -> str | None:
         text += read(address + len(text), 4096 - (address + len(text)) % 4096, name)
         if len(text) > 1 << 20:
             raise InvalidParam(f"{name} is {address:#x}, where no string ends")
-    return text.partition(b"\0")[0].decode(errors="replace")
+    return os.fsdecode(text.partition(b"\0")[0])
 
 
 _ELEMENTS = {"int64_t": "q", "float": "f", "bool": "?", "aclTensor*": "Q", "aclScalar*": "Q"}
 
 
-def _array_reader(parameter: CParameter, index: int, count_index: int, is_meta: bool) -> Callable[[Arguments], Any]:
+def _array_reader(parameter: CParameter, index: int, count_index: int, is_meta: bool, refuses_null: bool) -> Callable[[Arguments], Any]:
     code = _ELEMENTS[parameter.c_type.replace("const", "").replace(" ", "").removesuffix("*")]
     size = struct.calcsize(code)
     wrong = AclnnInvalid if is_meta else InvalidParam
@@ -120,7 +125,7 @@ def _array_reader(parameter: CParameter, index: int, count_index: int, is_meta: 
     def take(arguments: Arguments) -> tuple[Any, ...] | None:
         address, count = arguments[index].u, arguments[count_index].u
         if not address:
-            if count and parameter.name.endswith("Dims"):
+            if count and refuses_null:
                 raise AclnnNullptr(f"{parameter.name} must not be a null pointer when {parameter.name}Num is {count}")
             return None
         if count > _MOST_VALUES:
@@ -182,10 +187,10 @@ class _Output:
         self.size = 28 if self.is_structure else struct.calcsize(self.code)
 
     def check(self, arguments: Arguments) -> None:
-        """Before the call: the program's variable must exist, or what the call makes would be lost."""
+        """Before the call: the program's variable must be there to be written, or what the call makes would be lost."""
         address = arguments[self.index].u
         if address:
-            read(address, self.size, self.name, self.wrong)
+            write(address, read(address, self.size, self.name, self.wrong), self.name, self.wrong)
         elif self.name not in _OPTIONAL_OUTPUTS:
             raise self.null(f"{self.name} must not be a null pointer")
 
@@ -241,7 +246,8 @@ def _api_handler(declared: ApiFunction) -> Handler:
             if has_length:
                 count_index = index + 1
             if has_length or parameter.c_type == "const int64_t*":  # strides have no length of their own: they have that of the dimensions
-                readers.append(_array_reader(parameter, index, count_index, is_meta))
+                refuses_null = prototype.name == "aclCreateTensor" and has_length  # others take null dimensions or values for none
+                readers.append(_array_reader(parameter, index, count_index, is_meta, refuses_null))
             else:
                 readers.append(_plain_reader(parameter.c_type, parameter.name, index))
         elif parameter.c_type.endswith("*") and not (previous is not None and previous.c_type == "int64_t**"):
@@ -250,6 +256,8 @@ def _api_handler(declared: ApiFunction) -> Handler:
             outputs.append(_CountOutput(parameter, index, null, wrong))
         previous = parameter
     python = declared.python
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in inspect.signature(python).parameters.values()):
+        return _refusal_handler(python)
     if prototype.result not in ("aclError", "aclnnStatus"):
         return _value_handler(declared, readers)
     values_expected = sum(1 for output in outputs if not isinstance(output, _CountOutput))
@@ -271,6 +279,15 @@ def _api_handler(declared: ApiFunction) -> Handler:
     return handle
 
 
+def _refusal_handler(python: Callable[..., int]) -> Handler:
+    """A function that is not emulated looks at nothing that it is given."""
+
+    def handle(_arguments: Arguments, result: Any) -> None:
+        result.i = python()
+
+    return handle
+
+
 class _CountOutput(_Output):
     """The length of an array that is an out-parameter: checked here, written together with it."""
 
@@ -281,7 +298,7 @@ def _value_handler(declared: ApiFunction, readers: list[Callable[[Arguments], An
     def handle(arguments: Arguments, result: Any) -> None:
         value = python(*[reader(arguments) for reader in readers])
         if isinstance(value, str):
-            text = _texts.kept[name] = ffi.new("char[]", value.encode())
+            text = _texts.kept[name] = ffi.new("char[]", os.fsencode(value))
             result.p = text
         elif result_type == "float":
             result.d = value

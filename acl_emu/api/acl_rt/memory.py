@@ -118,6 +118,10 @@ class Copy(NamedTuple):
 
     def run(self) -> None:
         """Move the bytes; what leaves its allocation but not the device is only remembered."""
+        for address, pitch in ((self.target, self.target_pitch), (self.source, self.source_pitch)):
+            region = memory.region_of(address)
+            if region is not None:  # all rows, or the far ones could lie in other memory
+                region.locate(address, (self.height - 1) * pitch + self.width)
         for row in range(self.height):
             target, source = self.target + row * self.target_pitch, self.source + row * self.source_pitch
             for address in (target, source):
