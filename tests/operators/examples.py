@@ -67,7 +67,7 @@ def smooth_l1_loss_backward() -> list[Case]:
     ]
 
 
-def fused_linear_cross_entropy_loss_grad(rows: int = 70, vocabulary: int = 300, width: int = 65) -> list[Case]:
+def fused_linear_cross_entropy_loss_grad(rows: int = 128, vocabulary: int = 1030, width: int = 128) -> list[Case]:
     cases = []
     for dtype, index in ((bfloat16, int64), (float16, int32)):
         features, table = numbers((rows, width), dtype, 1, 0.5), numbers((vocabulary, width), dtype, 2, 0.5)
