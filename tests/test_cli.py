@@ -174,7 +174,8 @@ def test_toolkit_with_the_public_cmake_recipe(tmp_path: Path) -> None:
     (tmp_path / "hello.cpp").write_text(HELLO)
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.14)\nproject(hello CXX)\nadd_compile_options(-std=c++11)\n"
-        'if(NOT "$ENV{ASCEND_CUSTOM_PATH}" STREQUAL "")\n  set(ROOT $ENV{ASCEND_CUSTOM_PATH})\nelse()\n  set(ROOT /usr/local/Ascend/cann)\nendif()\n'
+        'if(NOT "$ENV{ASCEND_CUSTOM_PATH}" STREQUAL "")\n  set(ROOT $ENV{ASCEND_CUSTOM_PATH})\n'
+        "else()\n  set(ROOT /usr/local/Ascend/cann)\nendif()\n"
         "include_directories(${ROOT}/include ${ROOT}/include/aclnn)\nadd_executable(hello hello.cpp)\n"
         "target_link_libraries(hello PRIVATE ${ROOT}/lib64/libascendcl.so ${ROOT}/lib64/libnnopbase.so\n"
         "  ${ROOT}/lib64/libopapi_math.so ${ROOT}/lib64/libopapi_nn.so)\n"
