@@ -198,12 +198,20 @@ def array_at(address: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides
 # Host memory
 
 
+@dataclass(frozen=True, eq=False)
+class HostBlock:
+    """One living aclrtMallocHost."""
+
+    address: int
+    size: int
+
+
 class HostMemory:
     """Page-locked host memory: aclrtMallocHost."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._sizes: dict[int, int] = {}
+        self._blocks: dict[int, HostBlock] = {}
 
     def allocate(self, size: int) -> int:
         """A new block, aligned to 64 bytes."""
@@ -211,26 +219,26 @@ class HostMemory:
         if not address:
             raise OutOfMemory(f"no room for {size} bytes of host memory")
         with self._lock:
-            self._sizes[address] = size
+            self._blocks[address] = HostBlock(address, size)
         return int(address)
 
     def free(self, address: int) -> bool:
         """Give a block back; False where ``address`` is not the start of a living one."""
         with self._lock:
-            known = self._sizes.pop(address, None)
+            known = self._blocks.pop(address, None)
         if known is not None:
             _libc.free(address)
         return known is not None
 
-    def holds(self, address: int) -> bool:
-        """Whether an address lies in a living block."""
+    def find(self, address: int) -> HostBlock | None:
+        """The living block that an address lies in."""
         with self._lock:
-            return any(first <= address < first + size for first, size in self._sizes.items())
+            return next((block for block in self._blocks.values() if block.address <= address < block.address + block.size), None)
 
     @property
     def count(self) -> int:
         """How many blocks are alive."""
-        return len(self._sizes)
+        return len(self._blocks)
 
 
 host = HostMemory()

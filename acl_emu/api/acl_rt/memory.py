@@ -102,7 +102,7 @@ _UNREGISTERED_KINDS = {
 def _place(address: int) -> str:
     if memory.region_of(address) is not None:
         return "device"
-    return "host" if memory.host.holds(address) else "unregistered"
+    return "unregistered" if memory.host.find(address) is None else "host"
 
 
 class Copy(NamedTuple):
@@ -179,6 +179,19 @@ def aclrtMemcpyAsync(dst: HostPointer, destMax: int, src: HostPointer, count: in
     _queue_copy(Copy("aclrtMemcpyAsync", target, source, count), kind, stream)
 
 
+def _while_host_memory_lives(call: str, task: Callable[[], None], *addresses: int) -> Callable[[], None]:
+    """Page-locked memory that is freed before its queued task has run may belong to someone else by then."""
+    used = [(address, block) for address in addresses if (block := memory.host.find(address)) is not None]
+
+    def run() -> None:
+        for address, block in used:
+            if memory.host.find(address) is not block:
+                raise DriverError(f"{call}: host memory at {address:#x} was freed before the queued work ran")
+        task()
+
+    return run if used else task
+
+
 def _queue_copy(copy: Copy, kind: int, stream_handle: Handle) -> None:
     stream = context.find_stream(stream_handle)
     places = _place(copy.source), _place(copy.target)
@@ -192,7 +205,7 @@ def _queue_copy(copy: Copy, kind: int, stream_handle: Handle) -> None:
         stream.run_until(stream.submitted)
         copy.now()
     else:
-        stream.submit(copy.now)
+        stream.submit(_while_host_memory_lives(copy.call, copy.now, copy.source, copy.target))
 
 
 @acl(
@@ -247,7 +260,8 @@ def aclrtMemsetAsync(devPtr: HostPointer, maxCount: int, value: int, count: int,
     """Queue a fill."""
     if count:
         filling = _filling(devPtr, maxCount, value, count)
-        context.find_stream(stream).submit(filling)
+        address = host_address(devPtr, "devPtr")
+        context.find_stream(stream).submit(_while_host_memory_lives("aclrtMemsetAsync", filling, address))
 
 
 def _filling(pointer: HostPointer, room: int, value: int, count: int) -> Callable[[], None]:
@@ -299,7 +313,7 @@ def aclrtPointerGetAttributes(ptr: HostPointer) -> PtrAttributes:
         raise NullParam("ptr must not be a null pointer")
     region = memory.region_of(address)
     if region is None:
-        known = memory.host.holds(address)
+        known = memory.host.find(address) is not None
         return PtrAttributes(0, c.ACL_MEM_LOCATION_TYPE_HOST if known else c.ACL_MEM_LOCATION_TYPE_UNREGISTERED, 4096)
     allocation = region.find(address)
     page = memory.HUGE_PAGE if allocation is not None and allocation.size > 1 << 20 else 4096
