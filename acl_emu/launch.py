@@ -77,22 +77,22 @@ def direct(
     kernel: Callable[..., None],
     *,
     reads: Sequence[Operand | None],
-    writes: Sequence[Operand],
+    writes: Sequence[Operand | None],
     scratch: dict[str, tuple[Shape, npt.DTypeLike]],
     **attributes: Any,
 ) -> Plan:
-    """``kernel(*reads, *writes, **scratch, **attributes)`` on the arrays in device memory; an input that was null stays None."""
+    """``kernel(*reads, *writes, **scratch, **attributes)`` on the arrays in device memory; a tensor that was null stays None."""
     workspace = Workspace()
     parts = {name: workspace.add(name, shape, np.dtype(dtype)) for name, (shape, dtype) in scratch.items()}
-    given = [operand is not None for operand in reads]
+    given = [operand is not None for operand in (*reads, *writes)]
 
     def run(inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], address: int) -> None:
-        present = iter(inputs)
+        present = iter((*inputs, *outputs))
         arguments = [next(present).array() if there else None for there in given]
-        targets = [operand.array() for operand in outputs]
-        kernel(*arguments, *targets, **{name: part.array(address) for name, part in parts.items()}, **attributes)
+        kernel(*arguments, **{name: part.array(address) for name, part in parts.items()}, **attributes)
 
-    return Plan(run, [operand for operand in reads if operand is not None], writes, workspace)
+    present_reads, present_writes = ([operand for operand in operands if operand is not None] for operands in (reads, writes))
+    return Plan(run, present_reads, present_writes, workspace)
 
 
 def _cast(source: Array, room: Array, via: DType) -> Array:

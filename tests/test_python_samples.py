@@ -37,7 +37,7 @@ EXPECTED: dict[str, list[float]] = {
 
 
 def test_every_sample_is_tested() -> None:
-    assert {path.stem for path in SAMPLES.glob("*.py")} == set(EXPECTED)
+    assert {path.stem for path in SAMPLES.glob("*.py") if path.stem != "sample_support"} == set(EXPECTED)
 
 
 def run(name: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -3,43 +3,11 @@
 The steps and the data are those of the program on the operator's page, so that the two can be read side by side.
 """
 
-import math
-import sys
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
+from sample_support import allocate_workspace, check, create_acl_tensor, destroy_tensors, init, leave, print_result
 
 import acl_emu as acl
 from aclnnop import aclnnFusedLinearCrossEntropyLossGrad, aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize
-
-
-def check(ret: int, what: str) -> None:
-    """End the program where a call failed, and say why."""
-    if ret != acl.ACL_SUCCESS:
-        sys.exit(f"{what} failed. ERROR: {ret}\n{acl.aclGetRecentErrMsg()}")
-
-
-def init(deviceId: int) -> int | None:
-    """Start the library, choose a device, make a stream."""
-    check(acl.aclInit(None), "aclInit")
-    check(acl.aclrtSetDevice(deviceId), "aclrtSetDevice")
-    stream, ret = acl.aclrtCreateStream()
-    check(ret, "aclrtCreateStream")
-    return stream
-
-
-def create_acl_tensor(hostData: npt.NDArray[Any], shape: Sequence[int], dataType: int) -> tuple[int | None, int | None]:
-    """Copy host data to new device memory and describe it as a tensor: (device address, tensor)."""
-    size = hostData.nbytes
-    deviceAddr, ret = acl.aclrtMalloc(size, acl.ACL_MEM_MALLOC_HUGE_FIRST)
-    check(ret, "aclrtMalloc")
-    check(acl.aclrtMemcpy(deviceAddr, size, hostData, size, acl.ACL_MEMCPY_HOST_TO_DEVICE), "aclrtMemcpy")
-    strides = [1] * len(shape)
-    for i in range(len(shape) - 2, -1, -1):
-        strides[i] = shape[i + 1] * strides[i + 1]
-    return deviceAddr, acl.aclCreateTensor(shape, dataType, strides, 0, acl.ACL_FORMAT_ND, shape, deviceAddr)
 
 
 def main() -> None:
@@ -92,10 +60,7 @@ def main() -> None:
         weightGradOut,
     )
     check(ret, "aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize")
-    workspaceAddr = None
-    if workspaceSize > 0:
-        workspaceAddr, ret = acl.aclrtMalloc(workspaceSize, acl.ACL_MEM_MALLOC_HUGE_FIRST)
-        check(ret, "allocate workspace")
+    workspaceAddr = allocate_workspace(workspaceSize)
     check(aclnnFusedLinearCrossEntropyLossGrad(workspaceAddr, workspaceSize, executor, stream), "aclnnFusedLinearCrossEntropyLossGrad")
 
     # 4. Wait for it
@@ -103,33 +68,27 @@ def main() -> None:
 
     # 5. Copy the result to the host
     # The page reads BF16 elements as floats, so twice the bytes of the tensor; they lie in mapped memory, and the copy succeeds
-    resultData = np.zeros(math.prod(inputGradOutShape), np.float32)
-    size = resultData.nbytes
-    check(acl.aclrtMemcpy(resultData, size, inputGradOutDeviceAddr, size, acl.ACL_MEMCPY_DEVICE_TO_HOST), "copy result from device to host")
-    for i, value in enumerate(resultData[:16]):
-        print(f"result[{i}] is: {value:f}")
+    print_result(inputGradOutDeviceAddr, inputGradOutShape, most=16)
 
     # 6. Destroy the tensors
-    for tensor in (grad, input, weight, targetMask, maskedTarget, softmaxOptional, inputGradOut, weightGradOut):
-        check(acl.aclDestroyTensor(tensor), "aclDestroyTensor")
+    destroy_tensors((grad, input, weight, targetMask, maskedTarget, softmaxOptional, inputGradOut, weightGradOut))
 
     # 7. Free the memory, leave the device
-    for deviceAddr in (
-        gradDeviceAddr,
-        inputDeviceAddr,
-        weightDeviceAddr,
-        targetMaskDeviceAddr,
-        maskedTargetDeviceAddr,
-        softmaxOptionalDeviceAddr,
-        inputGradOutDeviceAddr,
-        weightGradOutDeviceAddr,
-    ):
-        check(acl.aclrtFree(deviceAddr), "aclrtFree")
-    if workspaceSize > 0:
-        check(acl.aclrtFree(workspaceAddr), "aclrtFree")
-    check(acl.aclrtDestroyStream(stream), "aclrtDestroyStream")
-    check(acl.aclrtResetDevice(deviceId), "aclrtResetDevice")
-    check(acl.aclFinalize(), "aclFinalize")
+    leave(
+        deviceId,
+        stream,
+        (
+            gradDeviceAddr,
+            inputDeviceAddr,
+            weightDeviceAddr,
+            targetMaskDeviceAddr,
+            maskedTargetDeviceAddr,
+            softmaxOptionalDeviceAddr,
+            inputGradOutDeviceAddr,
+            weightGradOutDeviceAddr,
+            workspaceAddr,
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -3,43 +3,11 @@
 The steps and the data are those of the program on the operator's page, so that the two can be read side by side.
 """
 
-import math
-import sys
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
+from sample_support import allocate_workspace, check, create_acl_tensor, destroy_tensors, init, leave, print_result
 
 import acl_emu as acl
 from aclnnop import aclnnLogSoftmaxBackward, aclnnLogSoftmaxBackwardGetWorkspaceSize
-
-
-def check(ret: int, what: str) -> None:
-    """End the program where a call failed, and say why."""
-    if ret != acl.ACL_SUCCESS:
-        sys.exit(f"{what} failed. ERROR: {ret}\n{acl.aclGetRecentErrMsg()}")
-
-
-def init(deviceId: int) -> int | None:
-    """Start the library, choose a device, make a stream."""
-    check(acl.aclInit(None), "aclInit")
-    check(acl.aclrtSetDevice(deviceId), "aclrtSetDevice")
-    stream, ret = acl.aclrtCreateStream()
-    check(ret, "aclrtCreateStream")
-    return stream
-
-
-def create_acl_tensor(hostData: npt.NDArray[Any], shape: Sequence[int], dataType: int) -> tuple[int | None, int | None]:
-    """Copy host data to new device memory and describe it as a tensor: (device address, tensor)."""
-    size = hostData.nbytes
-    deviceAddr, ret = acl.aclrtMalloc(size, acl.ACL_MEM_MALLOC_HUGE_FIRST)
-    check(ret, "aclrtMalloc")
-    check(acl.aclrtMemcpy(deviceAddr, size, hostData, size, acl.ACL_MEMCPY_HOST_TO_DEVICE), "aclrtMemcpy")
-    strides = [1] * len(shape)
-    for i in range(len(shape) - 2, -1, -1):
-        strides[i] = shape[i + 1] * strides[i + 1]
-    return deviceAddr, acl.aclCreateTensor(shape, dataType, strides, 0, acl.ACL_FORMAT_ND, shape, deviceAddr)
 
 
 def main() -> None:
@@ -62,34 +30,20 @@ def main() -> None:
     # 3. Phase one checks and plans, phase two queues the work
     workspaceSize, executor, ret = aclnnLogSoftmaxBackwardGetWorkspaceSize(gradOutput, output, dim, out)
     check(ret, "aclnnLogSoftmaxBackwardGetWorkspaceSize")
-    workspaceAddr = None
-    if workspaceSize > 0:
-        workspaceAddr, ret = acl.aclrtMalloc(workspaceSize, acl.ACL_MEM_MALLOC_HUGE_FIRST)
-        check(ret, "allocate workspace")
+    workspaceAddr = allocate_workspace(workspaceSize)
     check(aclnnLogSoftmaxBackward(workspaceAddr, workspaceSize, executor, stream), "aclnnLogSoftmaxBackward")
 
     # 4. Wait for it
     check(acl.aclrtSynchronizeStream(stream), "aclrtSynchronizeStream")
 
     # 5. Copy the result to the host
-    resultData = np.zeros(math.prod(outShape), np.float32)
-    size = resultData.nbytes
-    check(acl.aclrtMemcpy(resultData, size, outDeviceAddr, size, acl.ACL_MEMCPY_DEVICE_TO_HOST), "copy result from device to host")
-    for i, value in enumerate(resultData):
-        print(f"result[{i}] is: {value:f}")
+    print_result(outDeviceAddr, outShape)
 
     # 6. Destroy the tensors
-    for tensor in (gradOutput, output, out):
-        check(acl.aclDestroyTensor(tensor), "aclDestroyTensor")
+    destroy_tensors((gradOutput, output, out))
 
     # 7. Free the memory, leave the device
-    for deviceAddr in (gradOutputDeviceAddr, outputDeviceAddr, outDeviceAddr):
-        check(acl.aclrtFree(deviceAddr), "aclrtFree")
-    if workspaceSize > 0:
-        check(acl.aclrtFree(workspaceAddr), "aclrtFree")
-    check(acl.aclrtDestroyStream(stream), "aclrtDestroyStream")
-    check(acl.aclrtResetDevice(deviceId), "aclrtResetDevice")
-    check(acl.aclFinalize(), "aclFinalize")
+    leave(deviceId, stream, (gradOutputDeviceAddr, outputDeviceAddr, outDeviceAddr, workspaceAddr))
 
 
 if __name__ == "__main__":
