@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import acl_emu as acl
 import numpy as np
 import pytest
 
+import acl_emu as acl
 from tests.conftest import message
 from tests.runtime.support import NO_HANDLE, allocate, create_event, create_stream, in_thread, smooth_l1, status
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import acl_emu as acl
 import pytest
 
+import acl_emu as acl
 from tests.conftest import message
 from tests.runtime.support import NO_HANDLE, allocate, create_event, create_stream, held, in_thread, smooth_l1, status
 

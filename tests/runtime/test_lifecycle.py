@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import acl_emu as acl
 import pytest
+
+import acl_emu as acl
 from acl_emu import context, errors
 from acl_emu.api.acl_rt import lifecycle
-
 from tests.conftest import message, run_python
 from tests.runtime.support import in_thread
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-import acl_emu as acl
 import numpy as np
 import pytest
-from acl_emu import context, handles
 
+import acl_emu as acl
+from acl_emu import context, handles
 from tests.conftest import message, used_bytes
 from tests.runtime.support import (
     NO_HANDLE,
