@@ -5,6 +5,7 @@ from acl_emu.launch import Array, direct, mapped
 from acl_emu.soc import ALL, Product
 from acl_emu.spec.checks import (
     broadcast_shape,
+    broadcasts_to,
     castable,
     length_is,
     promote,
@@ -31,6 +32,7 @@ from acl_emu.spec.kinds import (
     Int8,
     IntArrayIn,
     IntKind,
+    OptionalFloatIn,
     Out,
     Reduction,
     ReductionMode,
@@ -70,6 +72,7 @@ __all__ = [
     "IntKind",
     "Operand",
     "Operator",
+    "OptionalFloatIn",
     "Out",
     "Plan",
     "Product",
@@ -82,6 +85,7 @@ __all__ = [
     "TensorListIn",
     "TensorListOut",
     "broadcast_shape",
+    "broadcasts_to",
     "castable",
     "direct",
     "length_is",

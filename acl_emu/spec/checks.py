@@ -16,10 +16,10 @@ def require(condition: bool, text: str) -> None:
         raise AclnnInvalid(text)
 
 
-def promote(*operands: Operand) -> DType:
-    """The type that the inputs are combined in, pair by pair from the left."""
-    common = operands[0].dtype
-    for operand in operands[1:]:
+def promote(first: Operand, *others: Operand | None) -> DType:
+    """The type that the inputs are combined in, pair by pair from the left; null ones are left out."""
+    common = first.dtype
+    for operand in filter(None, others):
         combined = dtypes.promote_types(common, operand.dtype)
         if combined is None:
             raise AclnnInvalid(f"{operand.name} has dtype {operand.dtype}, which cannot be combined with {common}")
@@ -32,9 +32,9 @@ def castable(source: DType, target: Operand) -> None:
     require(dtypes.can_cast(source, target.dtype), f"{target.name} has dtype {target.dtype}, a result of {source} cannot be cast to it")
 
 
-def same_dtype(first: Operand, *others: Operand) -> None:
-    """All have the dtype of the first."""
-    for other in others:
+def same_dtype(first: Operand, *others: Operand | None) -> None:
+    """All have the dtype of the first; null ones are left out."""
+    for other in filter(None, others):
         require(other.dtype is first.dtype, f"{other.name} has dtype {other.dtype}, expected that of {first.name}: {first.dtype}")
 
 
@@ -77,6 +77,16 @@ def broadcast_shape(*operands: Operand) -> Shape:
             f"{operands[0].name}: broadcasting these shapes needs {groups} groups of axes, at most {_MOST_GROUPS} are supported",
         )
     return tuple(result)
+
+
+def broadcasts_to(shape: Sequence[int], rule: str, *operands: Operand | None) -> None:
+    """Each broadcasts to a shape that stays as it is; null ones are left out."""
+    for operand in filter(None, operands):
+        pairs = zip(reversed(operand.shape), reversed(shape), strict=False)
+        require(
+            operand.rank <= len(shape) and all(own in (1, length) for own, length in pairs),
+            f"{operand.name} has shape {list(operand.shape)}, which does not broadcast to {list(shape)} ({rule})",
+        )
 
 
 def _combined_dtypes(operands: Sequence[Operand]) -> set[DType]:

@@ -269,6 +269,7 @@ _FLOATS = (dtypes.FLOAT, dtypes.FLOAT16, dtypes.BF16)
 
 FloatIn = Annotated[Operand, In(*_FLOATS)]
 FloatOut = Annotated[Operand, Out(*_FLOATS)]
+OptionalFloatIn = Annotated[Operand | None, In(*_FLOATS, optional=True)]
 Int = Annotated[int, IntKind()]
 Int8 = Annotated[int, IntKind("int8_t")]
 Float = Annotated[float, FloatKind("float")]
