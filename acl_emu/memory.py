@@ -12,6 +12,8 @@ import ctypes
 import os
 import signal
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -198,12 +200,14 @@ def array_at(address: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides
 # Host memory
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class HostBlock:
     """One living aclrtMallocHost."""
 
     address: int
     size: int
+    users: int = 0
+    """Copies that are under way."""
 
 
 class HostMemory:
@@ -211,6 +215,7 @@ class HostMemory:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._unused = threading.Condition(self._lock)
         self._blocks: dict[int, HostBlock] = {}
 
     def allocate(self, size: int) -> int:
@@ -223,9 +228,11 @@ class HostMemory:
         return int(address)
 
     def free(self, address: int) -> bool:
-        """Give a block back; False where ``address`` is not the start of a living one."""
+        """Give a block back, after a copy that is under way; False where ``address`` is not the start of a living one."""
         with self._lock:
             known = self._blocks.pop(address, None)
+            if known is not None:
+                self._unused.wait_for(lambda: not known.users)
         if known is not None:
             _libc.free(address)
         return known is not None
@@ -234,6 +241,21 @@ class HostMemory:
         """The living block that an address lies in."""
         with self._lock:
             return next((block for block in self._blocks.values() if block.address <= address < block.address + block.size), None)
+
+    @contextmanager
+    def kept(self, blocks: Sequence[HostBlock]) -> Iterator[bool]:
+        """Keep blocks from being freed for a while; False where one of them has been freed before."""
+        with self._lock:
+            alive = all(self._blocks.get(block.address) is block for block in blocks)
+            for block in blocks:
+                block.users += alive
+        try:
+            yield alive
+        finally:
+            with self._lock:
+                for block in blocks:
+                    block.users -= alive
+                self._unused.notify_all()
 
     @property
     def count(self) -> int:

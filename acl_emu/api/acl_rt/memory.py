@@ -181,13 +181,13 @@ def aclrtMemcpyAsync(dst: HostPointer, destMax: int, src: HostPointer, count: in
 
 def _while_host_memory_lives(call: str, task: Callable[[], None], *addresses: int) -> Callable[[], None]:
     """Page-locked memory that is freed before its queued task has run may belong to someone else by then."""
-    used = [(address, block) for address in addresses if (block := memory.host.find(address)) is not None]
+    used = [block for address in addresses if (block := memory.host.find(address)) is not None]
 
     def run() -> None:
-        for address, block in used:
-            if memory.host.find(address) is not block:
-                raise DriverError(f"{call}: host memory at {address:#x} was freed before the queued work ran")
-        task()
+        with memory.host.kept(used) as alive:
+            if not alive:
+                raise DriverError(f"{call}: page-locked host memory was freed before the queued work ran")
+            task()
 
     return run if used else task
 
