@@ -130,7 +130,7 @@ def run(sample: Sample, environment: Mapping[str, str]) -> Outcome:
 
 def print_table(outcomes: list[Outcome]) -> None:
     """One line per sample."""
-    width = max((len(outcome.sample.name) for outcome in outcomes), default=0)
+    width = max(len("sample"), *(len(outcome.sample.name) for outcome in outcomes))
     print(f"{'sample':{width}}  {'language':8}  result  last line of its output")
     for outcome in outcomes:
         sample = outcome.sample

@@ -1,6 +1,4 @@
 // Mistakes on purpose: which code each of them gives, and that aclGetRecentErrMsg says which parameter is to blame.
-#include <functional>
-
 #include "aclnnop/aclnn_logsoftmax_backward.h"
 #include "aclnnop/aclnn_nll_loss2d_backward.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
@@ -13,7 +11,8 @@ const int64_t NO_SUCH_REDUCTION = 7;
 const int64_t REDUCTION_SUM = 2;
 
 // Reading the message clears it. It starts with the process and the time, which is why it is not printed here.
-int Expect(const char* mistake, int expected, const char* parameter, const std::function<int()>& call) {
+template <typename Call>
+int Expect(const char* mistake, int expected, const char* parameter, Call call) {
     aclGetRecentErrMsg();
     const int code = call();
     const char* recent = aclGetRecentErrMsg();

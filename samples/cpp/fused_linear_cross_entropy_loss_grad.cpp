@@ -7,7 +7,7 @@ namespace {
 const int64_t ROWS = 22;
 const int64_t WIDTH = 32;
 const int64_t VOCABULARY = 160;
-const int BF16_BITS = 8;
+const int BF16_BITS = 7;
 
 }  // namespace
 

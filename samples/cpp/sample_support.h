@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -186,12 +185,14 @@ private:
 
 // Values
 
+// The same values for the same seed on every machine, from a small multiplicative generator.
 inline std::vector<float> RandomValues(size_t count, float low, float high, uint32_t seed) {
-    std::minstd_rand generator(seed);
+    const uint64_t modulus = 2147483647;
+    uint64_t state = seed * 48271ULL % modulus;
     std::vector<float> values(count);
     for (float& value : values) {
-        const double fraction = static_cast<double>(generator()) / std::minstd_rand::max();
-        value = static_cast<float>(low + (high - low) * fraction);
+        state = state * 48271 % modulus;
+        value = static_cast<float>(low + (high - low) * (static_cast<double>(state) / static_cast<double>(modulus)));
     }
     return values;
 }
