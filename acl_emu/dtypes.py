@@ -222,6 +222,8 @@ def can_cast(source: DType, target: DType) -> bool:
 
 def round_to(values: npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:
     """``values`` as ``dtype``, rounded once to nearest even."""
+    if dtype is BF16 and values.dtype.kind in "iu":
+        values = values.astype(np.float64)
     if dtype is BF16 and values.dtype == np.float64:
         # ml_dtypes converts by way of float32, which would round twice: step to float32 by rounding to odd first.
         nearest = values.astype(np.float32)

@@ -98,6 +98,6 @@ def direct(
 def _cast(source: Array, room: Array, via: DType) -> Array:
     """``source`` as the computing type, by way of ``via``: an integer that meets a narrower type is rounded to it."""
     if source.dtype != via.numpy and room.dtype != via.numpy and source.dtype.kind in "iu":
-        source = source.astype(via.numpy)
+        source = dtypes.round_to(source, via)
     np.copyto(room, source, casting="unsafe")
     return room

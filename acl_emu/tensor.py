@@ -158,6 +158,13 @@ class Scalar:
         """As a double; a complex value has none and gives 0."""
         return 0.0 if self.dtype.kind == "complex" else float(self.value)
 
+    def converted(self, dtype: DType) -> Any:
+        """As a number that ``dtype`` holds, in the type that kernels compute in; whole numbers wrap around."""
+        value = np.asarray(self.value)
+        if dtype.kind == "float" and dtype.compute != dtype.numpy:
+            value = dtypes.round_to(value.astype(dtype.compute), dtype)
+        return value.astype(dtype.numpy).astype(dtype.compute)[()]
+
     def __repr__(self) -> str:
         return f"{self.value!r}:{self.dtype}"
 

@@ -9,9 +9,11 @@ from acl_emu.spec.checks import (
     castable,
     length_is,
     promote,
+    promote_scalar,
     require,
     same_dtype,
     same_shape,
+    scalar_castable,
     shape_is,
     wrap_dim,
 )
@@ -93,9 +95,11 @@ __all__ = [
     "nothing",
     "operator",
     "promote",
+    "promote_scalar",
     "require",
     "same_dtype",
     "same_shape",
+    "scalar_castable",
     "shape_is",
     "wrap_dim",
 ]

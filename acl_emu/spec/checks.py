@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acl_emu import dtypes
+from acl_emu import dtypes, soc
 from acl_emu.dtypes import DType
 from acl_emu.errors import AclnnInvalid
-from acl_emu.tensor import Operand, Shape
+from acl_emu.soc import Product
+from acl_emu.tensor import Operand, Scalar, Shape
 
 
 def require(condition: bool, text: str) -> None:
@@ -25,6 +26,20 @@ def promote(first: Operand, *others: Operand | None) -> DType:
             raise AclnnInvalid(f"{operand.name} has dtype {operand.dtype}, which cannot be combined with {common}")
         common = combined
     return common
+
+
+def promote_scalar(operand: Operand, scalar: Scalar, name: str) -> DType:
+    """The type that a tensor and a scalar are combined in: by rules of their own on the newest chips, as two tensors on the others."""
+    rule = dtypes.promote_scalar if soc.current().product is Product.A950 else dtypes.promote_types
+    combined = rule(scalar.dtype, operand.dtype)
+    if combined is None:
+        raise AclnnInvalid(f"{name} has dtype {scalar.dtype}, which cannot be combined with that of {operand.name}: {operand.dtype}")
+    return combined
+
+
+def scalar_castable(scalar: Scalar, name: str, target: DType) -> None:
+    """The scalar can be converted to the type that is computed in."""
+    require(dtypes.can_cast(scalar.dtype, target), f"{name} has dtype {scalar.dtype}, which cannot be cast to {target}")
 
 
 def castable(source: DType, target: Operand) -> None:

@@ -154,8 +154,10 @@ class HandleKind(Kind):
 
     python_type = "Handle"
 
-    def __init__(self, kind: type[Any], *, optional: bool = False, io: str = "in") -> None:
+    def __init__(self, kind: type[Any], *allowed: DType, optional: bool = False, io: str = "in") -> None:
         self.kind = kind
+        self.allowed = allowed
+        """The types of a scalar; none listed means any."""
         self.optional = optional
         self.io = io
         self.c_type = f"const {kind.c_name}*" if io == "in" else f"{kind.c_name}*"
@@ -170,6 +172,11 @@ class HandleKind(Kind):
         if isinstance(thing, HandleList):
             return [None if member is None else _living(f"{name}[{i}]", member, Scalar) for i, member in enumerate(thing.members)]
         return thing
+
+    def check_dtype(self, name: str, value: Any, soc: Soc) -> None:
+        if self.allowed and (value.dtype not in self.allowed or (value.dtype is BF16 and not soc.bf16)):
+            wanted = ", ".join(str(dtype) for dtype in self.allowed)
+            raise AclnnInvalid(f"{name} has dtype {value.dtype}, expected one of {wanted} on {soc.name}")
 
 
 class IntKind(Kind):

@@ -1,0 +1,38 @@
+"""aclnnAdd, aclnnAdds and what they are in place: ``self + alpha × other``."""
+
+from typing import Any
+
+from acl_emu.spec import ALL, Array, Plan, Product, operator
+from aclnnop.math.arithmetic import ConstNumberRef, NumberIn, NumberOut, NumberScalar, RealRef, RealScalar, combined
+
+PRODUCTS = ALL - {Product.A310B, Product.A310P}
+
+
+@operator(products=PRODUCTS)
+def aclnnAdd(self: NumberIn, other: NumberIn, alpha: NumberScalar, out: NumberOut) -> Plan:
+    """Add ``alpha`` times a tensor to a tensor."""
+    return combined(plus, self, other, out, alpha)
+
+
+@operator(products=PRODUCTS)
+def aclnnInplaceAdd(selfRef: ConstNumberRef, other: NumberIn, alpha: NumberScalar) -> Plan:
+    """Add ``alpha`` times a tensor to ``selfRef``."""
+    return combined(plus, selfRef, other, selfRef, alpha)
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnAdds(self: NumberIn, other: NumberScalar, alpha: NumberScalar, out: NumberOut) -> Plan:
+    """Add ``alpha`` times a number to a tensor."""
+    return combined(plus, self, other, out, alpha)
+
+
+@operator(products=PRODUCTS)
+def aclnnInplaceAdds(selfRef: RealRef, other: RealScalar, alpha: RealScalar) -> Plan:
+    """Add ``alpha`` times a number to ``selfRef``."""
+    return combined(plus, selfRef, other, selfRef, alpha)
+
+
+def plus(x: Array, y: Any, alpha: Any) -> Array:
+    """The formula."""
+    total: Array = x + alpha * y
+    return total

@@ -1,0 +1,83 @@
+"""What addition, subtraction and multiplication share: their types, and the plan of ``self ∘ alpha × other``."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+
+from acl_emu.dtypes import (
+    BF16,
+    BOOL,
+    COMPLEX32,
+    COMPLEX64,
+    COMPLEX128,
+    DOUBLE,
+    FLOAT,
+    FLOAT16,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+)
+from acl_emu.spec import (
+    Array,
+    HandleKind,
+    In,
+    InOut,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    broadcast_shape,
+    castable,
+    mapped,
+    promote,
+    promote_scalar,
+    scalar_castable,
+    shape_is,
+)
+from acl_emu.tensor import Scalar
+
+REALS = (FLOAT, FLOAT16, DOUBLE, INT32, INT64, INT16, INT8, UINT8, BOOL, BF16)
+NUMBERS = (*REALS, COMPLEX64, COMPLEX128)
+WITHOUT_BF16 = {Product.A310B: tuple(dtype for dtype in NUMBERS if dtype is not BF16)}
+
+NumberIn = Annotated[Operand, In(*NUMBERS, on=WITHOUT_BF16)]
+NumberOut = Annotated[Operand, Out(*NUMBERS, on=WITHOUT_BF16)]
+NumberRef = Annotated[Operand, InOut(*NUMBERS, const=False, on=WITHOUT_BF16)]
+ConstNumberRef = Annotated[Operand, InOut(*NUMBERS, on=WITHOUT_BF16)]
+RealRef = Annotated[Operand, InOut(*REALS)]
+NumberScalar = Annotated[Scalar, HandleKind(Scalar, *NUMBERS)]
+RealScalar = Annotated[Scalar, HandleKind(Scalar, *REALS)]
+
+
+def combined(kernel: Callable[..., Array], left: Operand, right: Operand | Scalar, out: Operand, alpha: Scalar | None = None) -> Plan:
+    """``out = kernel(left, right, alpha)`` in the type that both are promoted to; ``right`` broadcasts, ``alpha`` is converted."""
+    dtype = promote(left, right) if isinstance(right, Operand) else promote_scalar(left, right, "other")
+    if alpha is not None:
+        scalar_castable(alpha, "alpha", dtype)
+    castable(dtype, out)
+    shape_is(out, broadcast_shape(left, right) if isinstance(right, Operand) else left.shape, "that of the result")
+    # Truth values are added as whole numbers, and what is not zero is true. No array type has half-precision parts.
+    compute = np.dtype(np.int8) if dtype is BOOL else None
+    via = COMPLEX64 if dtype is COMPLEX32 else dtype
+    finish = half_parts if dtype is COMPLEX32 else np.asarray
+
+    def number(scalar: Scalar) -> Any:
+        value = scalar.converted(via)
+        return finish(value)[()] if compute is None else compute.type(value)
+
+    scalars = () if alpha is None else (number(alpha),)
+    if isinstance(right, Operand):
+        return mapped(lambda x, y: finish(kernel(x, y, *scalars)), reads=(left, right), writes=(out,), via=via, compute=compute)
+    other = number(right)
+    return mapped(lambda x: finish(kernel(x, other, *scalars)), reads=(left,), writes=(out,), via=via, compute=compute)
+
+
+def half_parts(values: Array) -> Array:
+    """Complex numbers whose parts are rounded to half precision."""
+    rounded = np.empty(np.shape(values), np.complex64)
+    rounded.real = np.real(values).astype(np.float16)
+    rounded.imag = np.imag(values).astype(np.float16)
+    return rounded
