@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple, get_type_hints
 
+import numpy as np
+
 from acl_emu import constants as c
 from acl_emu import soc
 from acl_emu.errors import AclError, AclnnInner, AclnnNullptr, report
@@ -130,7 +132,8 @@ class Operator:
             plan = check(self, values)
             if plan is not None:
                 return plan
-        plan = self.function(*values)
+        with np.errstate(all="ignore"):  # a scalar may overflow the type it is taken in
+            plan = self.function(*values)
         chip = soc.current()
         if not plan.empty and chip.product not in self.products:
             code = c.ACLNN_ERR_INNER_NULLPTR if self.elsewhere is AclnnInner else None
