@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.constants import ACL_FORMAT_ND
-from acl_emu.dtypes import BF16, BOOL, FLOAT, FLOAT16, INT32, INT64, UINT8
-from acl_emu.errors import AclnnNullptr, AclnnRuntime, DeviceFault
+from acl_emu.dtypes import BOOL, FLOAT, UINT8
+from acl_emu.errors import AclnnNullptr, AclnnRuntime
 from acl_emu.matmul import matmul
 from acl_emu.spec import (
     CHOICE,
@@ -19,7 +18,6 @@ from acl_emu.spec import (
     In,
     Operand,
     Operator,
-    Out,
     Plan,
     Product,
     direct,
@@ -29,19 +27,25 @@ from acl_emu.spec import (
     same_dtype,
     shape_is,
 )
+from aclnnop.matmul.vocabulary import (
+    ND,
+    Matrix,
+    MatrixOut,
+    Rows,
+    Target,
+    block_of_words,
+    block_scratch,
+    blocks,
+    require_targets,
+    targets_within,
+    unpack_mask,
+)
 
-ND = (ACL_FORMAT_ND,)
-Rows = Annotated[Operand, In(FLOAT, rank=1, formats=ND)]
-Matrix = Annotated[Operand, In(FLOAT16, BF16, rank=2, formats=ND)]
-MatrixOut = Annotated[Operand, Out(FLOAT16, BF16, rank=2, formats=ND)]
 Mask = Annotated[Operand, In(UINT8, BOOL, rank=1, formats=ND)]
-Target = Annotated[Operand, In(INT64, INT32, rank=1, formats=ND)]
 SavedRows = Annotated[Operand | None, In(FLOAT, optional=True, unless="softmaxOptional", rank=1, formats=ND)]
 SavedSoftmax = Annotated[Operand | None, In(FLOAT, optional=True, rank=2, formats=ND)]
 
 SMALLEST_VOCABULARY = 128
-# Elements of one block of probabilities: 8 Mi floats are 32 MiB, large enough for full speed in the matrix products.
-BLOCK_ELEMENTS = 8 << 20
 
 
 def one_mode(operator: Operator, values: tuple[Any, ...]) -> None:
@@ -91,15 +95,13 @@ def aclnnFusedLinearCrossEntropyLossGrad(
     shape_is(weightGradOut, (vocabulary, width), "as weight")
     if rows == 0 or width == 0:
         return nothing()
-    block = min(vocabulary, max(SMALLEST_VOCABULARY, BLOCK_ELEMENTS // rows))
+    block = block_of_words(rows, vocabulary)
     return direct(
         gradients,
         reads=(grad, input, weight, targetMask, maskedTarget, logitsMaxOptional, sumExpLogitsOptional, softmaxOptional),
         writes=(inputGradOut, weightGradOut),
         scratch={
-            "features": ((rows, width), np.float32),
-            "table": ((block, width), np.float32),
-            "probabilities": ((rows, block), np.float32),
+            **block_scratch(rows, width, block),
             "input_sum": ((rows, width), np.float32),
             "product": ((max(rows, block), width), np.float32),
         },
@@ -121,48 +123,33 @@ def gradients(
     *,
     features: Array,
     table: Array,
-    probabilities: Array,
+    room: Array,
     input_sum: Array,
     product: Array,
     rounded: Any,
 ) -> None:
-    """Both gradients, a block of the vocabulary at a time: rows times vocabulary is never held at once."""
-    rows, vocabulary, block = len(input), len(weight), len(table)
+    """Both gradients, a block of the vocabulary at a time."""
+    rows = len(input)
     counted = unpack_mask(mask, rows)
     target = target.astype(np.int64)
-    outside = counted & ((target < 0) | (target >= vocabulary))
-    if outside.any():
-        row = int(np.argmax(outside))
-        raise DeviceFault(f"maskedTarget[{row}] is {target[row]}, outside [0, {vocabulary - 1}]")
-    features[...] = input
+    require_targets("maskedTarget", counted, target, len(weight))
     input_sum[...] = 0
-    for first in range(0, vocabulary, block):
-        last = min(first + block, vocabulary)
-        words = table[: last - first]
-        words[...] = weight[first:last]
-        p = probabilities.reshape(-1)[: rows * (last - first)].reshape(rows, last - first)
+    for words, vectors, p in blocks(input, weight, features, table, room):
         if softmax is not None:
-            p[...] = softmax[:, first:last]
+            p[...] = softmax[:, words]
         else:
             assert logits_max is not None
             assert sum_exp is not None
-            matmul(features, words.T, out=p)
+            matmul(features, vectors.T, out=p)
             p -= logits_max[:, np.newaxis]
             np.exp(p, out=p)
             p /= sum_exp[:, np.newaxis]
-        here = np.flatnonzero(counted & (target >= first) & (target < last))
-        p[here, target[here] - first] -= 1
+        p[targets_within(words, counted, target)] -= 1
         p *= grad[:, np.newaxis]
         for row in range(0, rows, 256):  # rounding to half precision needs a temporary: keep it small
             p[row : row + 256] = p[row : row + 256].astype(rounded)
-        matmul(p, words, out=product[:rows])
+        matmul(p, vectors, out=product[:rows])
         input_sum += product[:rows]
-        matmul(p.T, features, out=product[: last - first])
-        weight_grad[first:last] = product[: last - first]
+        matmul(p.T, features, out=product[: len(vectors)])
+        weight_grad[words] = product[: len(vectors)]
     input_grad[...] = input_sum
-
-
-def unpack_mask(mask: Array, rows: int) -> Array:
-    """Rows that have a target here: one bit each, least significant first, or one BOOL each; set means masked."""
-    masked = mask if mask.dtype == np.bool_ else np.unpackbits(mask, bitorder="little")[:rows].astype(np.bool_)
-    return ~masked

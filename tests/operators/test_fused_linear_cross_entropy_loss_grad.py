@@ -14,7 +14,7 @@ from acl_emu import (
     ACLNN_ERR_PARAM_NULLPTR,
     ACLNN_ERR_RUNTIME_ERROR,
 )
-from aclnnop.matmul import fused_linear_cross_entropy_loss_grad as module
+from aclnnop.matmul import vocabulary as module
 from tests.conftest import message, run_python
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, assert_equal, assert_meets_standard, rounded
 from tests.operators.case import Array, Case, Meta, numbers

@@ -1,0 +1,62 @@
+"""aclnnFusedCrossEntropyLossWithMaxSum: loss and softmax of a vocabulary-parallel cross entropy, after the exchange between shards."""
+
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu.constants import ACL_FORMAT_ND
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.spec import Array, Float, In, Operand, Out, Plan, Product, direct, nothing, operator, require, same_shape, shape_is
+from aclnnop.loss.shifted_exponentials import exponential_scratch, exponentials
+
+ND = (ACL_FORMAT_ND,)
+Rows = Annotated[Operand, In(FLOAT, rank=1, formats=ND)]
+RowsOut = Annotated[Operand, Out(FLOAT, rank=1, formats=ND)]
+Ignored = Annotated[Operand | None, In(FLOAT, optional=True)]
+Logits = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, optional=True, rank=2, formats=ND)]
+SoftmaxOut = Annotated[Operand | None, Out(FLOAT, optional=True, rank=2, formats=ND)]
+
+
+@operator(products=frozenset({Product.A2, Product.A3, Product.A950}))
+def aclnnFusedCrossEntropyLossWithMaxSum(
+    logitsMax: Rows,
+    sumExpLogits: Rows,
+    predictedLogits: Rows,
+    labelSmoothing: Float,
+    inputOptional: Ignored,
+    weightOptional: Ignored,
+    vocabParallelLogitsOptional: Logits,
+    lossOut: RowsOut,
+    softMaxOutOptional: SoftmaxOut,
+) -> Plan:
+    """``log(sumExpLogits) - predictedLogits`` of each row; with the logits of this shard, their softmax too."""
+    require(labelSmoothing == 0, f"labelSmoothing is {labelSmoothing}, expected 0")
+    same_shape(logitsMax, sumExpLogits, predictedLogits, lossOut)
+    rows, width = logitsMax.size, 0
+    if vocabParallelLogitsOptional is not None:
+        width = vocabParallelLogitsOptional.shape[1]
+        shape_is(vocabParallelLogitsOptional, (rows, width), "first length of logitsMax")
+    if softMaxOutOptional is not None:
+        require(
+            vocabParallelLogitsOptional is not None, "softMaxOutOptional is given, expected vocabParallelLogitsOptional to be given too"
+        )
+        shape_is(softMaxOutOptional, (rows, width), "as vocabParallelLogitsOptional")
+    if rows == 0:
+        return nothing()
+    return direct(
+        loss_and_softmax,
+        reads=(logitsMax, sumExpLogits, predictedLogits, vocabParallelLogitsOptional),
+        writes=(lossOut, softMaxOutOptional),
+        scratch=exponential_scratch(rows, width if softMaxOutOptional is not None else 0),
+    )
+
+
+def loss_and_softmax(
+    maximum: Array, sum_exp: Array, predicted: Array, logits: Array | None, loss: Array, softmax: Array | None, *, room: Array
+) -> None:
+    """Both formulas in float64, rounded once."""
+    total = sum_exp.astype(np.float64)
+    loss[...] = np.log(total) - predicted
+    if logits is not None and softmax is not None:
+        for rows, values in exponentials(logits, maximum, room):
+            softmax[rows] = values / total[rows, np.newaxis]

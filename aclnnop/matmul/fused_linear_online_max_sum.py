@@ -1,0 +1,140 @@
+"""aclnnFusedLinearOnlineMaxSum: this shard's part of a vocabulary-parallel cross entropy, up to the first exchange between shards."""
+
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu.dtypes import BF16, FLOAT16, UINT8
+from acl_emu.matmul import matmul
+from acl_emu.spec import (
+    Array,
+    Int,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    direct,
+    nothing,
+    operator,
+    require,
+    same_dtype,
+    shape_is,
+)
+from aclnnop.matmul.vocabulary import (
+    ND,
+    Matrix,
+    RowsOut,
+    Target,
+    TargetOut,
+    block_of_words,
+    block_scratch,
+    blocks,
+    pack_mask,
+    require_targets,
+    targets_within,
+)
+
+MaskOut = Annotated[Operand, Out(UINT8, rank=1, formats=ND)]
+LogitsOut = Annotated[Operand | None, Out(FLOAT16, BF16, optional=True, rank=2, formats=ND)]
+
+LARGEST_WIDTH = 65534
+
+
+@operator(products=frozenset({Product.A2, Product.A3, Product.A950}))
+def aclnnFusedLinearOnlineMaxSum(
+    input: Matrix,
+    weight: Matrix,
+    target: Target,
+    vocabStartIndex: Int,
+    vocabEndIndex: Int,
+    logitsMaxLocalOut: RowsOut,
+    sumExpLogitsLocalOut: RowsOut,
+    predictedLogitsLocalOut: RowsOut,
+    targetMaskOut: MaskOut,
+    maskedTargetOut: TargetOut,
+    vocabParallelLogitsOutOptional: LogitsOut,
+) -> Plan:
+    """Largest logit of each row, the sum of exponentials below it, and the target's logit where it is in ``[start, end]``."""
+    same_dtype(input, weight)
+    same_dtype(target, maskedTargetOut)
+    if vocabParallelLogitsOutOptional is not None:
+        same_dtype(input, vocabParallelLogitsOutOptional)
+    require(vocabStartIndex >= 0, f"vocabStartIndex is {vocabStartIndex}, expected a value of at least 0")
+    require(vocabEndIndex >= vocabStartIndex, f"vocabEndIndex is {vocabEndIndex}, expected at least vocabStartIndex: {vocabStartIndex}")
+    rows, width = input.shape
+    vocabulary = weight.shape[0]
+    require(width <= LARGEST_WIDTH, f"input has shape {list(input.shape)}, expected a second length of at most {LARGEST_WIDTH}")
+    require(vocabulary > 0, f"weight has shape {list(weight.shape)}, expected a first length above 0")
+    shape_is(weight, (vocabulary, width), "second length that of input")
+    for per_row in (target, logitsMaxLocalOut, sumExpLogitsLocalOut, predictedLogitsLocalOut, maskedTargetOut):
+        shape_is(per_row, (rows,), "first length of input")
+    shape_is(targetMaskOut, (-(-rows // 8),), "a bit for each row of input")
+    if vocabParallelLogitsOutOptional is not None:
+        shape_is(vocabParallelLogitsOutOptional, (rows, vocabulary), "rows of input, rows of weight")
+    if rows == 0 or width == 0:
+        return nothing()
+    return direct(
+        max_and_sum,
+        reads=(input, weight, target),
+        writes=(
+            logitsMaxLocalOut,
+            sumExpLogitsLocalOut,
+            predictedLogitsLocalOut,
+            targetMaskOut,
+            maskedTargetOut,
+            vocabParallelLogitsOutOptional,
+        ),
+        scratch={
+            **block_scratch(rows, width, block_of_words(rows, vocabulary)),
+            "largest": ((rows,), np.float32),
+            "total": ((rows,), np.float64),
+        },
+        start=vocabStartIndex,
+        end=vocabEndIndex,
+    )
+
+
+def max_and_sum(
+    input: Array,
+    weight: Array,
+    target: Array,
+    logits_max: Array,
+    sum_exp: Array,
+    predicted: Array,
+    mask: Array,
+    masked_target: Array,
+    logits: Array | None,
+    *,
+    features: Array,
+    table: Array,
+    room: Array,
+    largest: Array,
+    total: Array,
+    start: int,
+    end: int,
+) -> None:
+    """One pass over the vocabulary; what was summed before is scaled down whenever a larger logit turns up."""
+    counted = (target >= start) & (target <= end)
+    local = np.where(counted, target.astype(np.int64) - start, 0)
+    require_targets("maskedTargetOut", counted, local, len(weight))
+    mask[...] = pack_mask(counted)
+    masked_target[...] = local
+    predicted[...] = 0
+    largest[...] = -np.inf
+    total[...] = 0
+    for words, vectors, p in blocks(input, weight, features, table, room):
+        matmul(features, vectors.T, out=p)
+        if logits is not None:
+            logits[:, words] = p
+        rows, columns = targets_within(words, counted, local)
+        predicted[rows] = p[rows, columns]
+        before = largest.copy()
+        np.maximum(before, p.max(axis=1), out=largest)
+        base = np.where(largest == -np.inf, 0, largest)
+        p -= base[:, np.newaxis]
+        np.exp(p, out=p)
+        total *= np.exp(before - base)
+        total += p.sum(axis=1, dtype=np.float64)
+    logits_max[...] = largest
+    sum_exp[...] = np.where(largest == -np.inf, np.nan, total)
+    predicted[counted] -= largest[counted]
