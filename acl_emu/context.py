@@ -100,6 +100,7 @@ class Device:
 @lru_cache(maxsize=None)
 def devices() -> tuple[Device, ...]:
     """Every visible device."""
+    soc.check_environment()
     return tuple(Device(index, physical) for index, physical in enumerate(soc.visible_devices()))
 
 

@@ -124,3 +124,10 @@ def schedule() -> str:
     if name not in SCHEDULES:
         raise ConfigurationError(f"ACL_EMU_SCHEDULE={name!r} is unknown; known are {', '.join(SCHEDULES)}")
     return name
+
+
+def check_environment() -> None:
+    """Raise a ConfigurationError for any variable whose value means nothing."""
+    current()
+    visible_devices()
+    schedule()

@@ -145,6 +145,7 @@ from acl_emu.api.acl_rt.streams import (
     aclrtSynchronizeStreamWithTimeout as aclrtSynchronizeStreamWithTimeout,
 )
 from acl_emu.api.acl_rt.unemulated import (
+    aclDumpOpTensors as aclDumpOpTensors,
     aclmdlRICaptureBegin as aclmdlRICaptureBegin,
     aclmdlRICaptureEnd as aclmdlRICaptureEnd,
     aclmdlRIDestroy as aclmdlRIDestroy,

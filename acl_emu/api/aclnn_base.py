@@ -11,7 +11,7 @@ HEADER = "aclnn/aclnn_base.h"
 @acl(HEADER, "aclnnStatus aclnnInit(const char* configPath)")
 def aclnnInit(configPath: str | None = None) -> None:
     """Start the operator library; may be mixed with aclInit and repeated. The configuration is not looked at."""
-    soc.current()
+    soc.check_environment()
 
 
 @acl(HEADER, "aclnnStatus aclnnFinalize()")

@@ -43,6 +43,7 @@ aclnnStatus aclDestroyScalar(const aclScalar* scalar);
 aclnnStatus aclDestroyScalarList(const aclScalarList* array);
 aclnnStatus aclDestroyTensor(const aclTensor* tensor);
 aclnnStatus aclDestroyTensorList(const aclTensorList* array);
+aclnnStatus aclDumpOpTensors(const char* opType, const char* opName, aclTensor** tensors, size_t inputTensorNum, size_t outputTensorNum, aclrtStream stream);
 aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size);
 aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType);
 aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size);

@@ -620,6 +620,7 @@ def test_page_size_of_large_allocations(device: int) -> None:
 @pytest.mark.parametrize(
     "name",
     [
+        "aclDumpOpTensors",
         "aclmdlRICaptureBegin",
         "aclmdlRICaptureEnd",
         "aclmdlRIDestroy",

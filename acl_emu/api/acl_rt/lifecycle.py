@@ -36,8 +36,7 @@ process = _Process()
 @acl(HEADER, "aclError aclInit(const char* configPath)")
 def aclInit(configPath: str | None = None) -> None:
     """Start the library; a second call says so but still counts."""
-    soc.current()
-    soc.schedule()
+    soc.check_environment()
     with process.lock:
         if process.count:
             process.count += 1

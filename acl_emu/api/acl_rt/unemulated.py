@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from acl_emu.api import acl_meta
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import not_emulated
 
+aclDumpOpTensors = not_emulated(
+    acl_meta.HEADER,
+    "aclnnStatus aclDumpOpTensors(const char* opType, const char* opName, aclTensor** tensors, "
+    "size_t inputTensorNum, size_t outputTensorNum, aclrtStream stream)",
+)
 aclmdlRICaptureBegin = not_emulated(HEADER, "aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode)")
 aclmdlRICaptureEnd = not_emulated(HEADER, "aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI)")
 aclmdlRIExecuteAsync = not_emulated(HEADER, "aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream)")
