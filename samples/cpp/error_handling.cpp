@@ -10,15 +10,23 @@ const int64_t REDUCTION_NONE = 0;
 const int64_t NO_SUCH_REDUCTION = 7;
 const int64_t REDUCTION_SUM = 2;
 
-// Reading the message clears it. It starts with the process and the time, which is why it is not printed here.
+// The sentence of a message, which comes after process, time, kind and number of the error.
+std::string Sentence(const std::string& message) {
+    const std::string end = "): ";
+    const size_t place = message.find(end);
+    const size_t first = place == std::string::npos ? 0 : place + end.size();
+    return message.substr(first, message.find('\n', first) - first);
+}
+
+// Reading the message clears it, so that what is read after the call belongs to the call.
 template <typename Call>
 int Expect(const char* mistake, int expected, const char* parameter, Call call) {
     aclGetRecentErrMsg();
     const int code = call();
     const char* recent = aclGetRecentErrMsg();
-    const std::string message = recent == nullptr ? "" : recent;
-    const bool named = message.find(parameter) != std::string::npos;
-    LOG_PRINT("%-42s %6d, message %s %s\n", mistake, code, named ? "names" : "DOES NOT NAME", parameter);
+    const std::string sentence = Sentence(recent == nullptr ? "" : recent);
+    const bool named = sentence.find(parameter) != std::string::npos;
+    LOG_PRINT("%s: %d, the message %s %s\n    %s\n", mistake, code, named ? "names" : "DOES NOT NAME", parameter, sentence.c_str());
     return code == expected && named ? 0 : 1;
 }
 

@@ -9,13 +9,22 @@ const int64_t WIDTH = 16;
 const int64_t VOCABULARY = 300;
 const int HALF_BITS = 10;
 
+// What both modes read.
+struct Common {
+    Tensor grad;
+    Tensor input;
+    Tensor weight;
+    Tensor targetMask;
+    Tensor maskedTarget;
+};
+
 struct Gradients {
     std::vector<aclFloat16> input;
     std::vector<aclFloat16> weight;
 };
 
 // Runs one mode: exactly one of softmax and the other two optional tensors is null.
-int Run(const char* mode, const Tensor (&common)[5], const aclTensor* logitsMax, const aclTensor* sumExpLogits, const aclTensor* softmax,
+int Run(const char* mode, const Common& common, const aclTensor* logitsMax, const aclTensor* sumExpLogits, const aclTensor* softmax,
         aclrtStream stream, Gradients* result) {
     Tensor inputGrad;
     Tensor weightGrad;
@@ -23,9 +32,9 @@ int Run(const char* mode, const Tensor (&common)[5], const aclTensor* logitsMax,
     CHECK_RET(weightGrad.Create(ACL_FLOAT16, {VOCABULARY, WIDTH}, result->weight));
     uint64_t workspaceSize = 0;
     aclOpExecutor* executor = nullptr;
-    CHECK_RET(aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize(common[0].Get(), common[1].Get(), common[2].Get(), common[3].Get(),
-                                                                   common[4].Get(), 0.0F, logitsMax, sumExpLogits, softmax,
-                                                                   inputGrad.Get(), weightGrad.Get(), &workspaceSize, &executor));
+    CHECK_RET(aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize(
+        common.grad.Get(), common.input.Get(), common.weight.Get(), common.targetMask.Get(), common.maskedTarget.Get(), 0.0F, logitsMax,
+        sumExpLogits, softmax, inputGrad.Get(), weightGrad.Get(), &workspaceSize, &executor));
     LOG_PRINT("%s: workspace of %llu bytes\n", mode, static_cast<unsigned long long>(workspaceSize));
     DeviceMemory workspace;
     CHECK_RET(workspace.Allocate(workspaceSize));
@@ -47,16 +56,16 @@ int main() {
     CHECK_RET(device.Open(0));
     CHECK_RET(stream.Create());
 
-    // 2. What both modes read: grad, input, weight, targetMask, maskedTarget
+    // 2. What both modes read
     const std::vector<aclFloat16> inputHost = ToHalf(RandomValues(ROWS * WIDTH, -1.0F, 1.0F, 51));
     const std::vector<aclFloat16> weightHost = ToHalf(RandomValues(VOCABULARY * WIDTH, -1.0F, 1.0F, 52));
     const CrossEntropyProblem problem(VOCABULARY, FromHalf(inputHost), FromHalf(weightHost));
-    Tensor common[5];
-    CHECK_RET(common[0].Create(ACL_FLOAT, {ROWS}, ToFloat(problem.grad)));
-    CHECK_RET(common[1].Create(ACL_FLOAT16, {ROWS, WIDTH}, inputHost));
-    CHECK_RET(common[2].Create(ACL_FLOAT16, {VOCABULARY, WIDTH}, weightHost));
-    CHECK_RET(common[3].Create(ACL_UINT8, {static_cast<int64_t>(problem.mask.size())}, problem.mask));
-    CHECK_RET(common[4].Create(ACL_INT64, {ROWS}, problem.target));
+    Common common;
+    CHECK_RET(common.grad.Create(ACL_FLOAT, {ROWS}, ToFloat(problem.grad)));
+    CHECK_RET(common.input.Create(ACL_FLOAT16, {ROWS, WIDTH}, inputHost));
+    CHECK_RET(common.weight.Create(ACL_FLOAT16, {VOCABULARY, WIDTH}, weightHost));
+    CHECK_RET(common.targetMask.Create(ACL_UINT8, {static_cast<int64_t>(problem.mask.size())}, problem.mask));
+    CHECK_RET(common.maskedTarget.Create(ACL_INT64, {ROWS}, problem.target));
 
     // 3. Fast: a number per row and word stays in device memory after the forward pass
     Gradients fast = {std::vector<aclFloat16>(inputHost.size()), std::vector<aclFloat16>(weightHost.size())};

@@ -212,7 +212,8 @@ inline std::vector<double> FromHalf(const std::vector<aclFloat16>& bits) {
         const int exponent = (bits[i] >> 10) & 31;
         const int fraction = bits[i] & 1023;
         const double special = fraction == 0 ? INFINITY : NAN;
-        const double magnitude = exponent == 31 ? special : std::ldexp(exponent == 0 ? fraction : fraction + 1024, std::max(exponent, 1) - 25);
+        const double finite = std::ldexp(exponent == 0 ? fraction : fraction + 1024, std::max(exponent, 1) - 25);
+        const double magnitude = exponent == 31 ? special : finite;
         values[i] = (bits[i] >> 15) != 0 ? -magnitude : magnitude;
     }
     return values;

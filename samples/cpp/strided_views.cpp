@@ -69,8 +69,9 @@ int main() {
     std::vector<double> expected(storage.size(), GAP);
     for (int64_t row = 0; row < dims[0]; ++row) {
         for (int64_t column = 0; column < dims[1]; ++column) {
-            const double slope = SmoothL1Slope(selfHost[transposedWindow.Place(row, column)], targetHost[everySecond.Place(row, column)], BETA);
-            expected[gappedOutput.Place(row, column)] = slope * gradOutHost[0];
+            const double selfValue = selfHost[transposedWindow.Place(row, column)];
+            const double targetValue = targetHost[everySecond.Place(row, column)];
+            expected[gappedOutput.Place(row, column)] = SmoothL1Slope(selfValue, targetValue, BETA) * gradOutHost[0];
         }
     }
     return Compare("storage of gradInput", ToDouble(storage), expected, FLOAT_TOLERANCE);
