@@ -1,0 +1,18 @@
+"""Checks that the real library leaves to a kernel's tiling: what fails there is 561002, not 161002."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from acl_emu.constants import ACLNN_ERR_INNER_TILING_ERROR
+from acl_emu.errors import AclnnInner, AclnnInvalid
+
+
+@contextmanager
+def in_tiling() -> Iterator[None]:
+    """Whatever is refused inside is refused by the tiling."""
+    try:
+        yield
+    except AclnnInvalid as refusal:
+        raise AclnnInner(str(refusal), ACLNN_ERR_INNER_TILING_ERROR) from None

@@ -1,0 +1,90 @@
+"""The ways to stretch labels over a longer input, which connectionist temporal classification sums over: rules, states, steps."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from acl_emu.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
+from acl_emu.errors import DeviceFault
+from acl_emu.spec import Array, Operand, require
+from acl_emu.tensor import IntArray
+
+PROBABILITY_TYPES = (FLOAT16, FLOAT, BF16, DOUBLE)
+
+
+def check_sequences(
+    logProbs: Operand, targets: Operand, inputLengths: IntArray, targetLengths: IntArray, blank: int
+) -> tuple[int, int, int]:
+    """Lengths fit the tensors, and the blank is one of the classes; gives time, batch and the longest target."""
+    time, *batches, classes = logProbs.shape
+    batch = batches[0] if batches else 1
+    require(classes > 0, f"logProbs has shape {list(logProbs.shape)}, expected at least one class")
+    for name, lengths in (("inputLengths", inputLengths), ("targetLengths", targetLengths)):
+        require(len(lengths) == batch, f"{name} has {len(lengths)} values, expected one for each of {batch} sequences")
+        require(min(lengths.values, default=0) >= 0, f"{name} is {lengths}, expected no negative length")
+    require(max(inputLengths.values, default=0) <= time, f"inputLengths is {inputLengths}, expected at most {time}, T of logProbs")
+    longest, total = max(targetLengths.values, default=0), sum(targetLengths.values)
+    require(
+        targets.shape == (total,) or (targets.rank == 2 and targets.shape[0] == batch and targets.shape[1] >= longest),
+        f"targets has shape {list(targets.shape)}, expected ({total}) or ({batch}, at least {longest}) by targetLengths",
+    )
+    require(0 <= blank < classes, f"blank is {blank}, expected a value in [0, {classes - 1}]")
+    return time, batch, longest
+
+
+class States(NamedTuple):
+    """What alignments are made of: blank, label, blank, ..., label, blank. All arrays are (batch, states)."""
+
+    labels: Array
+    """The class that a state emits."""
+    exist: Array
+    """Whether the sequence is long enough to have the state."""
+    skip: Array
+    """Whether the state can follow the one two before it: a label that differs from the label before."""
+    end: Array
+    """Whether an alignment may end there: the last label, and the blank behind it."""
+
+    def emitted(self, log_probs: Array) -> Array:
+        """Each state's log probability at one time; ``log_probs`` is (batch, classes)."""
+        return np.take_along_axis(log_probs, self.labels, axis=1)
+
+    def arrivals(self, scores: Array) -> Array:
+        """Log of the sum over the states that come before each state."""
+        return _log_sum(scores, _shifted(scores, 1), np.where(self.skip, _shifted(scores, 2), -np.inf))
+
+    def departures(self, scores: Array) -> Array:
+        """Log of the sum over the states that come after each state."""
+        return _log_sum(scores, _shifted(scores, -1), _shifted(np.where(self.skip, scores, -np.inf), -2))
+
+    def at_end(self, scores: Array) -> Array:
+        """Log of the sum over the states where an alignment may end."""
+        return np.asarray(np.logaddexp.reduce(np.where(self.end, scores, -np.inf), axis=1))
+
+
+def states_of(targets: Array, lengths: Array, classes: int, blank: int) -> States:
+    """The states of every target, from padded rows or from one target after the other."""
+    longest = int(lengths.max())
+    used = np.arange(longest) < lengths[:, np.newaxis]
+    labels = np.full((len(lengths), 2 * longest + 1), blank, np.int64)
+    labels[:, 1::2][used] = targets[:, :longest][used] if targets.ndim == 2 else targets
+    outside = (labels < 0) | (labels >= classes)
+    if outside.any():
+        sequence, place = (int(i) for i in np.argwhere(outside)[0])
+        raise DeviceFault(f"targets: label {place // 2} of sequence {sequence} is {labels[sequence, place]}, outside [0, {classes - 1}]")
+    state, last = np.arange(labels.shape[1]), 2 * lengths[:, np.newaxis]
+    differs = np.zeros(labels.shape, np.bool_)
+    differs[:, 2:] = labels[:, 2:] != labels[:, :-2]
+    return States(labels, state <= last, differs, (state == last) | (state == last - 1))
+
+
+def _shifted(scores: Array, by: int) -> Array:
+    moved = np.full(scores.shape, -np.inf)
+    if by > 0:
+        moved[:, by:] = scores[:, :-by]
+    else:
+        moved[:, :by] = scores[:, -by:]
+    return moved
+
+
+def _log_sum(first: Array, second: Array, third: Array) -> Array:
+    return np.asarray(np.logaddexp(np.logaddexp(first, second), third))

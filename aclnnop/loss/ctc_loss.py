@@ -1,0 +1,68 @@
+"""aclnnCtcLoss: negative log likelihood of label sequences, summed over their alignments."""
+
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu import soc
+from acl_emu.dtypes import BOOL, FLOAT, FLOAT16, INT32, INT64
+from acl_emu.spec import ALL, Array, Bool, In, Int, IntArrayIn, Operand, Out, Plan, Product, mapped, operator, same_dtype, shape_is
+from aclnnop.loss.alignments import PROBABILITY_TYPES, check_sequences, states_of
+
+Probabilities = Annotated[Operand, In(*PROBABILITY_TYPES, rank=(2, 3))]
+ScoresOut = Annotated[Operand, Out(*PROBABILITY_TYPES)]
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnCtcLoss(
+    logProbs: Probabilities,
+    targets: Annotated[Operand, In(INT64, INT32, BOOL, FLOAT, FLOAT16, rank=(1, 2))],
+    inputLengths: IntArrayIn,
+    targetLengths: IntArrayIn,
+    blank: Int,
+    zeroInfinity: Bool,
+    negLogLikelihoodOut: ScoresOut,
+    logAlphaOut: ScoresOut,
+) -> Plan:
+    """Loss of every sequence, and the scores of all beginnings of its alignments for the backward pass."""
+    same_dtype(logProbs, negLogLikelihoodOut, logAlphaOut)
+    time, batch, longest = check_sequences(logProbs, targets, inputLengths, targetLengths, blank)
+    shape_is(negLogLikelihoodOut, logProbs.shape[1:-1], "logProbs without time and classes")
+    states = 2 * longest + 1
+    width = states if soc.current().product is Product.A950 else -(-states // 8) * 8
+    shape_is(logAlphaOut, (batch, time, width), f"2 * {longest} + 1 states" + ("" if width == states else ", rounded up to 8"))
+    return mapped(
+        forward,
+        reads=(logProbs, targets),
+        writes=(negLogLikelihoodOut, logAlphaOut),
+        via=logProbs.dtype,
+        compute=np.float64,
+        raw=(targets,),
+        input_lengths=np.array(inputLengths.values, np.int64),
+        target_lengths=np.array(targetLengths.values, np.int64),
+        blank=blank,
+        zero_infinity=zeroInfinity,
+        width=width,
+    )
+
+
+def forward(
+    log_probs: Array, targets: Array, *, input_lengths: Array, target_lengths: Array, blank: int, zero_infinity: bool, width: int
+) -> tuple[Array, Array]:
+    """Scores time by time. The first row of scores is -inf where nothing can begin; what lies outside a sequence stays 0."""
+    by_sequence = log_probs if log_probs.ndim == 3 else log_probs[:, np.newaxis]
+    time, batch, classes = by_sequence.shape
+    states = states_of(targets, target_lengths, classes, blank)
+    count = states.labels.shape[1]
+    log_alpha = np.zeros((batch, time, width))
+    log_alpha[:, :1] = -np.inf
+    likelihood = np.where((input_lengths == 0) & (target_lengths == 0), 0, -np.inf)
+    scores = np.where(states.exist & (np.arange(count) < 2), 0, -np.inf)
+    for t in range(time):
+        scores = (states.arrivals(scores) if t else scores) + states.emitted(by_sequence[t])
+        inside = states.exist & (t < input_lengths)[:, np.newaxis]
+        log_alpha[:, t, :count] = np.where(inside, scores, log_alpha[:, t, :count])
+        likelihood = np.where(input_lengths == t + 1, states.at_end(scores), likelihood)
+    if zero_infinity:
+        likelihood = np.where(np.isinf(likelihood), 0, likelihood)
+    return (-likelihood).reshape(log_probs.shape[1:-1]), log_alpha

@@ -1,0 +1,98 @@
+"""aclnnCtcLossBackward: gradient of aclnnCtcLoss with respect to the logits below its log probabilities."""
+
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu.dtypes import INT32, INT64
+from acl_emu.spec import (
+    ALL,
+    Array,
+    Bool,
+    In,
+    Int,
+    IntArrayIn,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    mapped,
+    operator,
+    require,
+    same_dtype,
+    same_shape,
+    shape_is,
+)
+from aclnnop.loss.alignments import PROBABILITY_TYPES, check_sequences, states_of
+
+Cube = Annotated[Operand, In(*PROBABILITY_TYPES, rank=3)]
+PerSequence = Annotated[Operand, In(*PROBABILITY_TYPES, rank=1)]
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnCtcLossBackward(
+    gradOut: PerSequence,
+    logProbs: Cube,
+    targets: Annotated[Operand, In(INT64, INT32, rank=(1, 2))],
+    inputLengths: IntArrayIn,
+    targetLengths: IntArrayIn,
+    negLogLikelihood: PerSequence,
+    logAlpha: Cube,
+    blank: Int,
+    zeroInfinity: Bool,
+    out: Annotated[Operand, Out(*PROBABILITY_TYPES, rank=3)],
+) -> Plan:
+    """Probabilities minus the share of all alignments that pass there, times ``gradOut``."""
+    same_dtype(logProbs, gradOut, negLogLikelihood, logAlpha, out)
+    time, batch, longest = check_sequences(logProbs, targets, inputLengths, targetLengths, blank)
+    shape_is(gradOut, (batch,), "N of logProbs")
+    shape_is(negLogLikelihood, (batch,), "N of logProbs")
+    require(
+        logAlpha.size > 0 and logAlpha.shape[:2] == (batch, time) and logAlpha.shape[2] >= 2 * longest + 1,
+        f"logAlpha has shape {list(logAlpha.shape)}, expected ({batch}, {time}, at least {2 * longest + 1}) and not empty",
+    )
+    same_shape(logProbs, out)
+    return mapped(
+        gradient,
+        reads=(gradOut, logProbs, targets, negLogLikelihood, logAlpha),
+        writes=(out,),
+        via=logProbs.dtype,
+        compute=np.float64,
+        raw=(targets,),
+        input_lengths=np.array(inputLengths.values, np.int64),
+        target_lengths=np.array(targetLengths.values, np.int64),
+        blank=blank,
+        zero_infinity=zeroInfinity,
+    )
+
+
+def gradient(
+    grad: Array,
+    log_probs: Array,
+    targets: Array,
+    loss: Array,
+    log_alpha: Array,
+    *,
+    input_lengths: Array,
+    target_lengths: Array,
+    blank: int,
+    zero_infinity: bool,
+) -> Array:
+    """From the last time to the first: what was scored up to a state, times what can come after it, over the likelihood of all."""
+    states = states_of(targets, target_lengths, log_probs.shape[2], blank)
+    sequence = np.arange(len(states.labels))
+    log_alpha = log_alpha[:, :, : states.labels.shape[1]]
+    result = np.exp(log_probs)
+    after = np.full(states.labels.shape, -np.inf)
+    for t in reversed(range(len(log_probs))):
+        after = np.where((input_lengths == t + 1)[:, np.newaxis], np.where(states.end, 0, -np.inf), after)
+        share = np.where(states.exist, np.exp(log_alpha[:, t] + after + loss[:, np.newaxis]), 0)
+        np.subtract.at(result[t], (sequence[:, np.newaxis], states.labels), share)
+        after = states.departures(after + states.emitted(log_probs[t]))
+    result *= grad[:, np.newaxis]
+    endless = np.isinf(loss)
+    if zero_infinity:  # the loss may have been made 0 already, its scores have not
+        endless |= np.isneginf(states.at_end(log_alpha[sequence, input_lengths - 1]))
+    result[:, endless] = 0 if zero_infinity else np.nan
+    result[np.arange(len(result))[:, np.newaxis] >= input_lengths] = 0
+    return result

@@ -1,0 +1,26 @@
+"""aclnnNLLLoss: negative log likelihood of rows of log probabilities."""
+
+from typing import Annotated
+
+from acl_emu.spec import ALL, FloatIn, FloatOut, Int, Operand, Plan, Product, operator, same_dtype
+from aclnnop.loss.negative_log_likelihood import INDEX, check_classes, check_reduced, plan_loss, single
+
+LAYOUTS = {1: "(C)", 2: "(N, C)"}
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnNLLLoss(
+    self: FloatIn,
+    target: Annotated[Operand, INDEX],
+    weight: FloatIn,
+    reduction: Int,
+    ignoreIndex: Int,
+    out: FloatOut,
+    totalWeightOut: FloatOut,
+) -> Plan:
+    """Weigh and reduce what ``self`` holds at each row's target."""
+    same_dtype(self, weight)
+    check_classes(self, target, weight, LAYOUTS)
+    single(totalWeightOut)
+    check_reduced(out, target, reduction)
+    return plan_loss(self, target, weight, reduction, ignoreIndex, out, totalWeightOut)

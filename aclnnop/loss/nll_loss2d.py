@@ -1,0 +1,30 @@
+"""aclnnNLLLoss2d: negative log likelihood of images of log probabilities."""
+
+from typing import Annotated
+
+from acl_emu import formats
+from acl_emu.spec import ALL, FloatIn, FloatOut, Int, Operand, Plan, Product, operator, require, same_dtype
+from aclnnop.loss.negative_log_likelihood import INDEX, check_classes, check_reduced, plan_loss, single
+
+LAYOUTS = {4: "(N, C, H, W)"}
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnNLLLoss2d(
+    self: FloatIn,
+    target: Annotated[Operand, INDEX],
+    weight: FloatIn,
+    reduction: Int,
+    ignoreIndex: Int,
+    out: FloatOut,
+    totalWeightOut: FloatOut,
+) -> Plan:
+    """Weigh and reduce what ``self`` holds at each pixel's target."""
+    same_dtype(self, weight, out, totalWeightOut)
+    for operand in (self, target, weight, out, totalWeightOut):
+        code = operand.view.format
+        require(code in formats.PUBLIC, f"{operand.name} has format {formats.format_name(code)}, expected ACL_FORMAT_ND")
+    check_classes(self, target, weight, LAYOUTS)
+    single(totalWeightOut)
+    check_reduced(out, target, reduction)
+    return plan_loss(self, target, weight, reduction, ignoreIndex, out, totalWeightOut)

@@ -1,0 +1,22 @@
+"""aclnnNLLLossBackward: gradient of the negative log likelihood loss of rows."""
+
+from typing import Annotated
+
+from acl_emu.spec import ALL, FloatIn, FloatOut, Int, Operand, Plan, Product, operator
+from aclnnop.loss.negative_log_likelihood import INDEX, plan_gradient
+from aclnnop.loss.nll_loss import LAYOUTS
+
+
+@operator(products=ALL - {Product.A310B, Product.A310P})
+def aclnnNLLLossBackward(
+    gradOutput: FloatIn,
+    self: FloatIn,
+    target: Annotated[Operand, INDEX],
+    weight: FloatIn,
+    reduction: Int,
+    ignoreIndex: Int,
+    totalWeight: FloatIn,
+    out: FloatOut,
+) -> Plan:
+    """Put ``-weight * gradOutput`` at the target class of every row."""
+    return plan_gradient(gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out, layouts=LAYOUTS)
