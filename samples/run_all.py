@@ -78,10 +78,10 @@ def python_samples() -> list[Sample]:
 def cpp_samples(tree: Path, environment: Mapping[str, str]) -> list[Sample]:
     """Build all of them: with CMake where it is installed, otherwise with the compiler alone."""
     sources = sorted(CPP.glob("*.cpp"))
-    folder = BUILD / "samples"
+    with_cmake = shutil.which("cmake") is not None
+    folder = BUILD / ("samples" if with_cmake else "samples-plain")
     folder.mkdir(parents=True, exist_ok=True)
     jobs = os.cpu_count() or 1
-    with_cmake = shutil.which("cmake") is not None
     print(f"building {len(sources)} C++ samples with {'CMake' if with_cmake else 'the compiler alone'} ...", file=sys.stderr)
     if with_cmake:
         (folder / "CMakeCache.txt").unlink(missing_ok=True)  # it names the folders of an earlier checkout
