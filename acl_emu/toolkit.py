@@ -55,7 +55,9 @@ def lay_out(target: Path) -> None:
         _replace_link(path, origin)
     lib64 = target / "lib64"
     lib64.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(library, lib64 / LIBRARY)
+    fresh = lib64 / f"{LIBRARY}.{os.getpid()}"
+    shutil.copy2(library, fresh)
+    fresh.replace(lib64 / LIBRARY)  # a program that runs keeps the file it has loaded
     (lib64 / "python.txt").write_text(sys.executable + "\n", encoding="utf-8")
     for name in OTHER_NAMES:
         _replace_link(lib64 / name, LIBRARY)
