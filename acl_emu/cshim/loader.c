@@ -11,9 +11,11 @@
 #include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "shim.h"
@@ -31,6 +33,8 @@ static int started_python;
 /* The few functions of Python that are needed, found at run time. */
 static struct {
     int (*IsInitialized)(void);
+    const char *(*GetVersion)(void);
+    int (*AtExit)(void (*)(void));
     PyGILState_STATE (*Ensure)(void);
     void (*Release)(PyGILState_STATE);
     int (*RunString)(const char *, PyCompilerFlags *);
@@ -48,7 +52,8 @@ static int find_symbols(void)
         void *slot;
         const char *name;
     } wanted[] = {
-        {&py.IsInitialized, "Py_IsInitialized"},       {&py.Ensure, "PyGILState_Ensure"},
+        {&py.IsInitialized, "Py_IsInitialized"},       {&py.GetVersion, "Py_GetVersion"},
+        {&py.AtExit, "Py_AtExit"},                     {&py.Ensure, "PyGILState_Ensure"},
         {&py.Release, "PyGILState_Release"},           {&py.RunString, "PyRun_SimpleStringFlags"},
         {&py.ConfigInit, "PyConfig_InitIsolatedConfig"}, {&py.ConfigSet, "PyConfig_SetBytesString"},
         {&py.ConfigClear, "PyConfig_Clear"},           {&py.Initialize, "Py_InitializeFromConfig"},
@@ -61,6 +66,16 @@ static int find_symbols(void)
         memcpy(wanted[i].slot, &symbol, sizeof symbol);
     }
     return 1;
+}
+
+/* Prints a path; 0 where it does not fit. */
+__attribute__((format(printf, 3, 4))) static int fits(char *path, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(path, size, format, arguments);
+    va_end(arguments);
+    return length >= 0 && (size_t)length < size;
 }
 
 static int exists(const char *path)
@@ -85,34 +100,25 @@ static int first_line(const char *path, char *line, size_t size)
 static int find_python(char *python)
 {
     const char *named = getenv("ACL_EMU_PYTHON");
-    if (named && named[0]) {
-        snprintf(python, PATH_MAX, "%s", named);
-        return 1;
-    }
+    if (named && named[0])
+        return fits(python, PATH_MAX, "%s", named);
     Dl_info info;
-    char library[PATH_MAX], path[PATH_MAX + 64];
+    char library[PATH_MAX], path[PATH_MAX];
     if (!dladdr((void *)&starting, &info) || !realpath(info.dli_fname, library))
         return 0;
     char *folder = dirname(library); /* .../acl_emu/lib64 */
-    snprintf(path, sizeof path, "%s/python.txt", folder);
-    if (first_line(path, python, PATH_MAX))
+    if (fits(path, sizeof path, "%s/python.txt", folder) && first_line(path, python, PATH_MAX))
         return 1;
     /* <prefix>/lib/pythonX.Y/site-packages/acl_emu/lib64 */
-    snprintf(path, sizeof path, "%s/../../../../../bin/python" PYTHON_VERSION, folder);
-    if (exists(path)) {
-        snprintf(python, PATH_MAX, "%s", path);
-        return 1;
-    }
-    return 0;
+    return fits(python, PATH_MAX, "%s/../../../../../bin/python" PYTHON_VERSION, folder) && access(python, X_OK) == 0;
 }
 
 /* A virtual environment names the folder of its base interpreter in pyvenv.cfg. */
 static int base_of(const char *python, char *home)
 {
-    char path[PATH_MAX + 64], line[PATH_MAX + 64], copy[PATH_MAX];
+    char path[PATH_MAX], line[PATH_MAX + 64], copy[PATH_MAX];
     snprintf(copy, sizeof copy, "%s", python);
-    snprintf(path, sizeof path, "%s/../pyvenv.cfg", dirname(copy));
-    FILE *file = fopen(path, "r");
+    FILE *file = fits(path, sizeof path, "%s/../pyvenv.cfg", dirname(copy)) ? fopen(path, "r") : NULL;
     int found = 0;
     while (file && !found && fgets(line, sizeof line, file)) {
         if (sscanf(line, "home = %4095[^\r\n]", home) == 1)
@@ -126,32 +132,40 @@ static int base_of(const char *python, char *home)
 /* Asks the interpreter itself, the slow but certain way. */
 static int ask_python(const char *python, char *answer)
 {
-    char command[PATH_MAX + 256];
-    snprintf(command, sizeof command,
-             "'%s' -I -c 'import sysconfig as s, os; print(os.path.join(s.get_config_var(\"LIBDIR\"), s.get_config_var(\"INSTSONAME\")))'",
-             python);
-    FILE *pipe = popen(command, "r");
-    int found = pipe && fgets(answer, PATH_MAX, pipe) != NULL;
-    if (pipe)
-        pclose(pipe);
-    if (found)
-        answer[strcspn(answer, "\r\n")] = 0;
-    return found;
+    static const char question[] =
+        "import sysconfig as s, os; print(os.path.join(s.get_config_var('LIBDIR'), s.get_config_var('INSTSONAME')))";
+    int ends[2], status;
+    if (pipe(ends))
+        return 0;
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl(python, python, "-I", "-c", question, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    size_t length = 0;
+    for (ssize_t got; child > 0 && length < PATH_MAX - 1 && (got = read(ends[0], answer + length, PATH_MAX - 1 - length)) > 0;)
+        length += (size_t)got;
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, &status, 0);
+    answer[length] = 0;
+    answer[strcspn(answer, "\r\n")] = 0;
+    return answer[0] != 0;
 }
 
 static int load_libpython(const char *python)
 {
-    char path[2 * PATH_MAX], home[PATH_MAX], real[PATH_MAX];
-    if (base_of(python, home)) {
-        snprintf(path, sizeof path, "%s/../lib/" LIBPYTHON, home);
-        if (exists(path) && dlopen(path, RTLD_NOW | RTLD_GLOBAL))
-            return 1;
-    }
-    if (realpath(python, real)) {
-        snprintf(path, sizeof path, "%s/../lib/" LIBPYTHON, dirname(real));
-        if (exists(path) && dlopen(path, RTLD_NOW | RTLD_GLOBAL))
-            return 1;
-    }
+    char path[PATH_MAX], home[PATH_MAX], real[PATH_MAX];
+    if (base_of(python, home) && fits(path, sizeof path, "%s/../lib/" LIBPYTHON, home) && exists(path) &&
+        dlopen(path, RTLD_NOW | RTLD_GLOBAL))
+        return 1;
+    if (realpath(python, real) && fits(path, sizeof path, "%s/../lib/" LIBPYTHON, dirname(real)) && exists(path) &&
+        dlopen(path, RTLD_NOW | RTLD_GLOBAL))
+        return 1;
     if (ask_python(python, path) && strstr(path, ".so") && dlopen(path, RTLD_NOW | RTLD_GLOBAL))
         return 1;
     return dlopen(LIBPYTHON, RTLD_NOW | RTLD_GLOBAL) != NULL;
@@ -165,16 +179,31 @@ static void stop(void)
     py.Release(state);
 }
 
-static int start_python(void)
+/* PyConfig is laid out anew in every version. */
+static int is_our_version(void)
+{
+    const char *version = py.GetVersion();
+    return strncmp(version, PYTHON_VERSION ".", strlen(PYTHON_VERSION ".")) == 0;
+}
+
+static int start_python(int in_process)
 {
     char python[PATH_MAX];
     if (!find_python(python)) {
         fprintf(stderr, "acl-emu: cannot tell which Python has the acl_emu package; set ACL_EMU_PYTHON to its executable\n");
         return 0;
     }
-    if (!load_libpython(python) || !find_symbols()) {
+    if (access(python, X_OK)) {
+        fprintf(stderr, "acl-emu: there is no Python at %s; set ACL_EMU_PYTHON to the executable that has the acl_emu package\n", python);
+        return 0;
+    }
+    if (!in_process && (!load_libpython(python) || !find_symbols())) {
         fprintf(stderr, "acl-emu: %s has no shared library " LIBPYTHON "; install it (Debian: libpython" PYTHON_VERSION
                         ") or use a Python built with --enable-shared\n", python);
+        return 0;
+    }
+    if (!is_our_version()) {
+        fprintf(stderr, "acl-emu: this library was built for Python " PYTHON_VERSION ", %s is %.16s\n", python, py.GetVersion());
         return 0;
     }
     PyConfig config;
@@ -192,6 +221,13 @@ static int start_python(void)
     }
     started_python = 1;
     return 1;
+}
+
+/* A process that runs Python may call once more when Python is gone. */
+static void detach(void)
+{
+    broken = 1;
+    __atomic_store_n(&entry, NULL, __ATOMIC_RELEASE);
 }
 
 static int attach(void)
@@ -218,18 +254,24 @@ static void start(void)
 {
     pthread_mutex_lock(&starting);
     if (!entry && !broken) {
-        int running = find_symbols() && py.IsInitialized();
-        if ((!running && !start_python()) || !attach())
+        int in_process = find_symbols();
+        int running = in_process && py.IsInitialized();
+        if ((!running && !start_python(in_process)) || !attach())
             broken = 1;
         else if (started_python)
             atexit(stop);
+        else
+            py.AtExit(detach);
     }
     pthread_mutex_unlock(&starting);
 }
 
 int acl_emu_enter(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result)
 {
-    if (__builtin_expect(!entry, 0))
+    acl_emu_entry call = __atomic_load_n(&entry, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(!call, 0)) {
         start();
-    return entry ? entry(function, arguments, result) : 1;
+        call = __atomic_load_n(&entry, __ATOMIC_ACQUIRE);
+    }
+    return call ? call(function, arguments, result) : 1;
 }

@@ -702,10 +702,13 @@ static double real_number(void)
     return chance(70) ? ONE_OF(values) : (double)(int64_t)any();
 }
 
-static const char *text(void)
+static char *text_for(int *refuse)
 {
-    static const char *const texts[] = {"", "none", "sum", "group", NULL};
-    return ONE_OF(texts);
+    static char texts[][8] = {"", "none", "mean", "sum", "\xff\xfe"};
+    if (chance(95))
+        return chance(10) ? NULL : ONE_OF(texts);
+    *refuse = 1;
+    return chance(50) ? (char *)arena + ARENA : (char *)(uintptr_t)(1 + below(4000));
 }
 
 static void *workspace(uint64_t *size)
@@ -726,11 +729,13 @@ static void ran(int operator_index, void *executor)
         bury(EXECUTOR, executor);
 }
 
-#include "operators.inc" /* OPERATORS, phase_one(index), phase_two(index, executor, what): one case per declared operator */
+#include "operators.inc" /* OPERATORS, operator_names, phase_one(index), phase_two(index, executor, what): one case per declared operator */
 
 static void run_operator(void)
 {
     int operator_index = below(OPERATORS);
+    while (chance(90) && !recipe_of(operator_names[operator_index])) /* those that can succeed get more than their share */
+        operator_index = below(OPERATORS);
     friendly = chance(60);
     if (!full(EXECUTOR) && chance(55))
         phase_one(operator_index);

@@ -34,7 +34,7 @@ def _argument(c_type: str, operator: str, tensor: int) -> tuple[str, str]:
     if plain in _OBJECTS:
         return "void*", f"object_for({_OBJECTS[plain]}, &refuse)"
     if plain == "char*":
-        return "const char*", "text()"
+        return "char*", "text_for(&refuse)"
     if plain in ("float", "double"):
         return plain, f"({plain})real_number()"
     if plain == "bool":
@@ -79,6 +79,9 @@ def operator_calls() -> str:
         [
             *dict.fromkeys(includes),
             f"#define OPERATORS {len(second)}",
+            "static const char *const operator_names[] = {",
+            *(f'    "{operator.name}",' for operator in operators()),
+            "};",
             "static void phase_one(int which)",
             "{",
             "    int refuse = 0;",
@@ -114,7 +117,7 @@ def test_random_calls(seed: int, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     tallies = {name: (int(calls), int(successes)) for name, calls, successes in map(str.split, done.stdout.splitlines())}
     declared = set(FUNCTIONS) | {phase.name for operator in operators() for phase in c_face.phases(operator)}
-    assert set(tallies) == declared
+    assert set(FUNCTIONS) <= set(tallies) <= declared
     assert sum(calls for calls, _ in tallies.values()) >= CALLS
     served = [phase.name for operator in operators() if _has_recipe(operator.name) for phase in c_face.phases(operator)]
     assert len(served) == 8

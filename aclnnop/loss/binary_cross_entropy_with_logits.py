@@ -1,0 +1,33 @@
+"""aclnnBinaryCrossEntropyWithLogits: cross entropy of the logistic function of ``self`` and a label."""
+
+from typing import Annotated
+
+from acl_emu.constants import ACL_FORMAT_ND
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.spec import ALL, Array, FloatOut, In, Operand, Plan, Product, ReductionMode, broadcasts_to, operator, same_dtype, same_shape
+from aclnnop.loss.logistic import softplus
+from aclnnop.loss.reduction import loss, weighted
+
+PlainIn = Annotated[Operand, In(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,))]
+OptionalPlainIn = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,), optional=True)]
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnBinaryCrossEntropyWithLogits(
+    self: PlainIn,
+    target: PlainIn,
+    weightOptional: OptionalPlainIn,
+    posWeightOptional: OptionalPlainIn,
+    reduction: ReductionMode,
+    out: FloatOut,
+) -> Plan:
+    """Weigh the logarithms of both answers' probabilities by ``target``."""
+    same_dtype(self, target, weightOptional, posWeightOptional, out)
+    same_shape(self, target)
+    broadcasts_to(target.shape, "that of target", weightOptional, posWeightOptional)
+    return loss(cross_entropy, (self, target, weightOptional, posWeightOptional), out, reduction, precise=True)
+
+
+def cross_entropy(x: Array, target: Array, weight: Array | None, positive_weight: Array | None) -> Array:
+    """The formula, with -log(sigmoid(x)) as softplus(-x) and -log(1 - sigmoid(x)) as softplus(x)."""
+    return weighted(weighted(target * softplus(-x), positive_weight) + (1 - target) * softplus(x), weight)

@@ -1,0 +1,34 @@
+"""aclnnBinaryCrossEntropyWithLogitsBackward: gradient of the cross entropy of logits with respect to ``self``."""
+
+from typing import Annotated
+
+from acl_emu.constants import ACL_FORMAT_ND
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.spec import ALL, Array, Operand, Out, Plan, Product, ReductionMode, broadcasts_to, operator, same_dtype, same_shape
+from aclnnop.loss.binary_cross_entropy_with_logits import OptionalPlainIn, PlainIn
+from aclnnop.loss.logistic import sigmoid
+from aclnnop.loss.reduction import gradient, weighted
+
+PlainOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,))]
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnBinaryCrossEntropyWithLogitsBackward(
+    gradOutput: PlainIn,
+    self: PlainIn,
+    target: PlainIn,
+    weightOptional: OptionalPlainIn,
+    posWeightOptional: OptionalPlainIn,
+    reduction: ReductionMode,
+    out: PlainOut,
+) -> Plan:
+    """Scale ``gradOutput`` by the distance of the probability to the label."""
+    same_dtype(self, target, weightOptional, posWeightOptional, out)
+    same_shape(self, target, out)
+    broadcasts_to(self.shape, "that of self", weightOptional, posWeightOptional, gradOutput)
+    return gradient(logits_slope, (gradOutput, self, target, weightOptional, posWeightOptional), out, reduction, precise=True)
+
+
+def logits_slope(x: Array, target: Array, weight: Array | None, positive_weight: Array | None) -> Array:
+    """The derivative of the loss."""
+    return weighted((1 - target) * sigmoid(x) - weighted(target * sigmoid(-x), positive_weight), weight)

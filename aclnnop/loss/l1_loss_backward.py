@@ -1,0 +1,17 @@
+"""aclnnL1LossBackward: gradient of the L1 loss with respect to ``self``."""
+
+import numpy as np
+
+from acl_emu.spec import ALL, Array, FloatIn, FloatOut, Plan, Product, ReductionMode, operator
+from aclnnop.loss.reduction import gradient
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnL1LossBackward(gradOutput: FloatIn, self: FloatIn, target: FloatIn, reduction: ReductionMode, gradInput: FloatOut) -> Plan:
+    """Give ``gradOutput`` the sign of ``self - target``."""
+    return gradient(side, (gradOutput, self, target), gradInput, reduction)
+
+
+def side(x: Array, y: Array) -> Array:
+    """On which side of ``y`` is ``x``: -1, 0 or 1."""
+    return np.asarray(np.sign(x - y))

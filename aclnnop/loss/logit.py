@@ -1,0 +1,24 @@
+"""aclnnLogit: log-odds of a probability."""
+
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.spec import Array, Double, FloatIn, Operand, Out, Plan, Product, mapped, operator, same_dtype, same_shape
+
+ConstFloatOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, const=True)]
+
+
+@operator(products=frozenset({Product.A950, Product.A3, Product.A2}))
+def aclnnLogit(input: FloatIn, eps: Double, out: ConstFloatOut) -> Plan:
+    """Keep ``input`` between ``eps`` and ``1 - eps``, and take the logarithm of its odds."""
+    same_dtype(input, out)
+    same_shape(input, out)
+    return mapped(log_odds, reads=(input,), writes=(out,), via=input.dtype, compute=np.float64, eps=eps)
+
+
+def log_odds(x: Array, *, eps: float) -> Array:
+    """The cases in the order of the formula: above one half, ``eps`` is larger than ``1 - eps``."""
+    kept = np.where(x < eps, eps, np.where(x > 1 - eps, 1 - eps, x)) if eps >= 0 else x
+    return np.asarray(np.log(kept / (1 - kept)))

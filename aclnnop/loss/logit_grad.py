@@ -1,0 +1,24 @@
+"""aclnnLogitGrad: gradient of the log-odds."""
+
+import math
+
+import numpy as np
+
+from acl_emu.spec import Array, Double, FloatIn, Plan, Product, mapped, operator, same_dtype, same_shape
+from aclnnop.loss.logit import ConstFloatOut
+
+
+@operator(products=frozenset({Product.A950, Product.A3, Product.A2}))
+def aclnnLogitGrad(x: FloatIn, dy: FloatIn, eps: Double, out: ConstFloatOut) -> Plan:
+    """Divide ``dy`` by the variance of ``x``, where ``x`` is between ``eps`` and ``1 - eps``."""
+    same_dtype(x, dy, out)
+    same_shape(x, dy, out)
+    return mapped(odds_gradient, reads=(x, dy), writes=(out,), via=x.dtype, compute=np.float64, eps=eps)
+
+
+def odds_gradient(x: Array, dy: Array, *, eps: float) -> Array:
+    """Nothing beyond the limits, unless there are none: then what is no probability has no gradient."""
+    if math.isnan(eps):
+        return np.full(x.shape, math.nan)
+    least, beyond = (eps, 0.0) if eps >= 0 else (0.0, math.nan)
+    return np.where((x < least) | (x > 1 - least), beyond, dy / (x * (1 - x)))

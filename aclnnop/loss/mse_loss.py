@@ -1,0 +1,17 @@
+"""aclnnMseLoss: squared difference of each pair of elements."""
+
+import numpy as np
+
+from acl_emu.spec import ALL, Array, FloatIn, FloatOut, Plan, Product, ReductionMode, operator
+from aclnnop.loss.reduction import ZERO_DIM, loss
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnMseLoss(self: FloatIn, target: FloatIn, reduction: ReductionMode, out: FloatOut) -> Plan:
+    """Square ``self - target``, and reduce all of it."""
+    return loss(squared_error, (self, target), out, reduction, reduced=ZERO_DIM)
+
+
+def squared_error(x: Array, y: Array) -> Array:
+    """The formula."""
+    return np.asarray(np.square(x - y))

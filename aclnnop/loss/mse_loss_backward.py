@@ -1,0 +1,17 @@
+"""aclnnMseLossBackward: gradient of the mean squared error with respect to ``self``."""
+
+from acl_emu.spec import ALL, Array, FloatIn, FloatOut, Plan, Product, ReductionMode, operator, same_dtype
+from aclnnop.loss.reduction import gradient
+
+
+@operator(products=ALL - {Product.A310B, Product.A910})
+def aclnnMseLossBackward(gradOutput: FloatIn, self: FloatIn, target: FloatIn, reduction: ReductionMode, out: FloatOut) -> Plan:
+    """Scale ``gradOutput`` by twice ``self - target``."""
+    same_dtype(self, gradOutput, target)
+    # In float32 the product may overflow where the mean does not.
+    return gradient(twice_the_error, (gradOutput, self, target), out, reduction, precise=True)
+
+
+def twice_the_error(x: Array, y: Array) -> Array:
+    """The slope of the square."""
+    return 2 * (x - y)

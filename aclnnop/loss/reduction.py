@@ -1,0 +1,85 @@
+"""What element-wise losses share: how a loss is reduced, and how its slope becomes a gradient."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from acl_emu.spec import Array, Operand, Plan, Reduction, broadcast_shape, mapped, promote, require, shape_is
+
+ZERO_DIM = ((),)
+ONE_NUMBER = ((1,), ())
+
+Inputs = Sequence[Operand | None]
+"""The first is never null."""
+
+
+def loss(
+    pointwise: Callable[..., Array],
+    reads: Inputs,
+    out: Operand,
+    reduction: int,
+    *,
+    reduced: tuple[tuple[int, ...], ...] = ONE_NUMBER,
+    first_axis: bool = False,
+    precise: bool = False,
+    **attributes: Any,
+) -> Plan:
+    """``pointwise(*reads)``: as it is, or reduced to one of the shapes in ``reduced``, or along the ``first_axis`` only.
+
+    ``precise`` is for formulas that lose too much in float32; sums always do.
+    """
+    via, shape = _combined(reads)
+    if reduction == Reduction.NONE:
+        shape_is(out, shape, "that of the loss when nothing is reduced")
+    else:
+        allowed = (shape[1:],) if first_axis else reduced
+        wanted = " or ".join(str(list(one)) for one in allowed)
+        require(out.shape in allowed, f"{out.name} has shape {list(out.shape)}, expected {wanted} when the loss is reduced")
+    compute = np.float64 if via.kind == "float" and (precise or reduction != Reduction.NONE) else None
+    return mapped(
+        reduce_loss,
+        reads=reads,
+        writes=(out,),
+        via=via,
+        compute=compute,
+        pointwise=pointwise,
+        reduction=reduction,
+        first_axis=first_axis,
+        **attributes,
+    )
+
+
+def reduce_loss(*arrays: Array, pointwise: Callable[..., Array], reduction: int, first_axis: bool, **attributes: Any) -> Array:
+    """All of the loss, its sum, or its mean, which for no elements at all is NaN."""
+    values = np.asarray(pointwise(*arrays, **attributes))
+    if reduction == Reduction.NONE:
+        return values
+    terms = np.atleast_1d(values) if first_axis else values.ravel()
+    total = terms.sum(axis=0)
+    return np.asarray(total / len(terms) if reduction == Reduction.MEAN else total)
+
+
+def gradient(slope: Callable[..., Array], reads: Inputs, out: Operand, reduction: int, *, precise: bool = False, **attributes: Any) -> Plan:
+    """``grad * slope(*others)``, ``grad`` being the first of ``reads``; a mean spreads it over all elements."""
+    via, shape = _combined(reads)
+    shape_is(out, shape, "the inputs' broadcast shape")
+    count = math.prod(shape) if reduction == Reduction.MEAN else 1
+    compute = np.float64 if precise else None
+    return mapped(chain, reads=reads, writes=(out,), via=via, compute=compute, slope=slope, count=count, **attributes)
+
+
+def chain(grad: Array, *arrays: Array, slope: Callable[..., Array], count: int, **attributes: Any) -> Array:
+    """The chain rule."""
+    return grad * slope(*arrays, **attributes) / count
+
+
+def weighted(values: Array, weight: Array | None) -> Array:
+    """No weight is a weight of 1."""
+    return values if weight is None else values * weight
+
+
+def _combined(reads: Inputs) -> tuple[Any, tuple[int, ...]]:
+    present = [operand for operand in reads if operand is not None]
+    return promote(*present), broadcast_shape(*present)

@@ -1,0 +1,24 @@
+"""aclnnSmoothL1Loss: a parabola within ``beta`` of the target, the absolute difference outside."""
+
+import numpy as np
+
+from acl_emu.spec import ALL, Array, Float, FloatIn, FloatOut, Plan, Product, ReductionMode, operator, require
+from aclnnop.loss.reduction import loss
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnSmoothL1Loss(self: FloatIn, target: FloatIn, reduction: ReductionMode, beta: Float, result: FloatOut) -> Plan:
+    """Measure ``self - target``, small differences by their square."""
+    require_beta(beta)
+    return loss(smooth_distance, (self, target), result, reduction, beta=beta)
+
+
+def require_beta(beta: float) -> None:
+    """The width of the parabola."""
+    require(beta >= 0, f"beta is {beta}, expected a value of at least 0")
+
+
+def smooth_distance(x: Array, y: Array, *, beta: float) -> Array:
+    """The formula; the square is not formed, since it may overflow."""
+    distance = np.asarray(np.abs(x - y))
+    return np.where(distance < beta, 0.5 * distance * (distance / beta), distance - 0.5 * beta)

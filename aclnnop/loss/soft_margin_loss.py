@@ -1,0 +1,16 @@
+"""aclnnSoftMarginLoss: logistic loss of two classes, labelled 1 and -1."""
+
+from acl_emu.spec import ALL, Array, FloatIn, FloatOut, Plan, Product, ReductionMode, operator
+from aclnnop.loss.logistic import softplus
+from aclnnop.loss.reduction import loss
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnSoftMarginLoss(self: FloatIn, target: FloatIn, reduction: ReductionMode, out: FloatOut) -> Plan:
+    """Take ``log(1 + exp(-target * self))``."""
+    return loss(soft_margin, (self, target), out, reduction, precise=True)
+
+
+def soft_margin(x: Array, label: Array) -> Array:
+    """The formula."""
+    return softplus(-label * x)
