@@ -1,0 +1,273 @@
+"""Watching a program: what the checker, the trace, the report and the log are told.
+
+Nothing is watched by default, and then every place that could tell something only looks at ``watching``. Tools derive from ``Tool`` and
+override what they want to hear. They are called on the thread where it happens, and must not call acl functions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acl_emu.errors import AclError
+
+if TYPE_CHECKING:
+    from acl_emu.executor import Executor
+    from acl_emu.memory import Allocation, DeviceMemory
+    from acl_emu.stream import Event, Stream
+    from acl_emu.tensor import BoundOperand
+
+_PACKAGE = str(Path(__file__).resolve().parent)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the program something happened: an address of a C program, or a line of a Python one."""
+
+    address: int = 0
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Span:
+    """Memory that is read or written: elements of ``item`` bytes, ``shape`` and ``strides`` (in bytes) from ``address`` on."""
+
+    name: str
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    item: int
+
+    @staticmethod
+    def flat(name: str, address: int, size: int) -> Span:
+        """Bytes in a row."""
+        return Span(name, address, (size,), (1,), 1)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no element."""
+        return 0 in self.shape
+
+    @property
+    def end(self) -> int:
+        """The address behind the last byte."""
+        if self.empty:
+            return self.address
+        return self.address + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)) + self.item
+
+    def runs(self, most: int = 4096) -> list[tuple[int, int]]:
+        """The bytes as ranges (first, past the last); as one range from first to last byte where there would be more than ``most``."""
+        if self.empty:
+            return []
+        axes = sorted(((s, n) for n, s in zip(self.shape, self.strides, strict=True) if n > 1 and s), reverse=True)
+        width = self.item
+        while axes and axes[-1][0] <= width:
+            stride, count = axes.pop()
+            width = (count - 1) * stride + width
+        total = 1
+        for _, count in axes:
+            total *= count
+        if total > most:
+            return [(self.address, self.end)]
+        starts = [self.address]
+        for stride, count in axes:
+            starts = [start + i * stride for start in starts for i in range(count)]
+        return [(start, start + width) for start in sorted(starts)]
+
+
+def span_of(operand: BoundOperand) -> Span:
+    """The memory of a tensor."""
+    from acl_emu import dtypes
+
+    view = operand.view
+    item = dtypes.BY_CODE[view.dtype_code].itemsize
+    return Span(operand.name, (operand.address or 0) + view.offset * item, view.shape, tuple(s * item for s in view.strides), item)
+
+
+@dataclass
+class Call:
+    """One call of an acl function or of one phase of an operator."""
+
+    number: int
+    name: str
+    parameters: tuple[str, ...]
+    arguments: tuple[Any, ...]
+    thread: int
+    place: Place
+    begin: int
+    """time.perf_counter_ns when it began."""
+    end: int = 0
+    status: int | None = None
+    """None where the result is no status."""
+    results: tuple[Any, ...] = ()
+    error: AclError | None = None
+
+
+@dataclass
+class Work:
+    """One queued task, or one access of the host."""
+
+    kind: str
+    """``kernel``, ``copy``, ``fill``, ``record``, ``wait``, ``reset`` or ``callback``."""
+    label: str
+    reads: tuple[Span, ...] = ()
+    writes: tuple[Span, ...] = ()
+    workspace: Span | None = None
+    executor: int = 0
+    """Handle of the executor that a kernel comes from."""
+    event: Event | None = None
+    call: Call | None = None
+    stream: Stream | None = None
+    place: int = 0
+    """Its place in the stream."""
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+class Tool:
+    """What can be heard; everything does nothing here."""
+
+    def call_begins(self, call: Call) -> None:
+        """A function is entered."""
+
+    def call_ends(self, call: Call) -> None:
+        """It returns: status, results and error are set."""
+
+    def object_made(self, handle: int, thing: object) -> None:
+        """A handle was issued."""
+
+    def object_gone(self, handle: int, thing: object) -> None:
+        """A handle was retired."""
+
+    def allocated(self, memory: DeviceMemory, allocation: Allocation) -> None:
+        """Device memory was given out."""
+
+    def freed(self, memory: DeviceMemory, allocation: Allocation) -> None:
+        """Device memory was given back."""
+
+    def planned(self, executor: Executor) -> None:
+        """Phase one succeeded."""
+
+    def submitted(self, work: Work) -> None:
+        """Work was put on a stream; ``work.stream`` and ``work.place`` say where."""
+
+    def task_begins(self, stream: Stream, place: int) -> None:
+        """A stream begins a task."""
+
+    def task_ends(self, stream: Stream, place: int, error: AclError | None) -> None:
+        """A stream has done a task."""
+
+    def host_waited(self, stream: Stream, place: int) -> None:
+        """The calling thread knows that a stream has come to ``place``."""
+
+    def host_accesses(self, work: Work) -> None:
+        """The calling thread reads or writes device memory itself, at once."""
+
+    def close(self) -> None:
+        """The process ends."""
+
+
+class Watch:
+    """The tools that listen; each hears everything."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self.tools = list(tools)
+
+    def tell(self, what: str, *facts: Any) -> None:
+        """Tell every tool."""
+        for tool in self.tools:
+            getattr(tool, what)(*facts)
+
+    def call(
+        self, name: str, parameters: tuple[str, ...], arguments: tuple[Any, ...], function: Callable[[], Any], *, status_last: bool
+    ) -> Any:
+        """Carry out a call and tell of it."""
+        call = Call(next(_numbers), name, parameters, arguments, threading.get_ident(), here(), time.perf_counter_ns())
+        outer, _thread.call, _thread.error = _thread.call, call, None
+        self.tell("call_begins", call)
+        try:
+            answer = function()
+            results = answer if isinstance(answer, tuple) else (answer,)
+            if status_last:
+                call.status, call.results = results[-1], results[:-1]
+            else:
+                call.results = results
+            return answer
+        finally:
+            call.end = time.perf_counter_ns()
+            call.error = _thread.error
+            self.tell("call_ends", call)
+            _thread.call = outer
+
+
+watching: Watch | None = None
+"""Set while something is watched."""
+
+_numbers = itertools.count(1)
+
+
+class _Thread(threading.local):
+    call: Call | None = None
+    error: AclError | None = None
+    c_address: int = 0
+
+
+_thread = _Thread()
+
+
+def watch(*tools: Tool) -> None:
+    """Listen with these tools from now on, besides those that listen already."""
+    global watching
+    watching = Watch([*(watching.tools if watching else []), *tools])
+
+
+@contextmanager
+def watched(*tools: Tool) -> Iterator[None]:
+    """Listen with these tools for a while: for tests."""
+    global watching
+    before = watching
+    watch(*tools)
+    try:
+        yield
+    finally:
+        watching = before
+
+
+def close() -> None:
+    """The process ends: let every tool finish."""
+    global watching
+    tools, watching = watching, None
+    if tools is not None:
+        tools.tell("close")
+
+
+def current_call() -> Call | None:
+    """The call that the calling thread is in."""
+    return _thread.call
+
+
+def failed(error: AclError) -> None:
+    """A call on this thread fails with this error."""
+    _thread.error = error
+
+
+def entered_from_c(address: int) -> None:
+    """The calling thread comes from C, from this return address; 0 when it leaves."""
+    _thread.c_address = address
+
+
+def here() -> Place:
+    """Where in the program the calling thread is."""
+    if _thread.c_address:
+        return Place(address=_thread.c_address)
+    frame = sys._getframe(1)
+    while frame.f_back is not None and (frame.f_code.co_filename.startswith(_PACKAGE) or frame.f_code.co_filename.startswith("<")):
+        frame = frame.f_back
+    return Place(file=frame.f_code.co_filename, line=frame.f_lineno)
