@@ -46,6 +46,13 @@ class DType:
         """What kernels evaluate in: half types in float64, so that a result is rounded once; every other type in itself."""
         return np.dtype(np.float64) if self in (FLOAT16, BF16) else self.numpy
 
+    @cached_property
+    def storage(self) -> np.dtype[Any]:
+        """What lies in memory: the numpy dtype, or the bare bits of types that numpy has none for and of packed ones."""
+        if self.kind == "complex" and not self.numpy_name:
+            return np.dtype([("real", np.float16), ("imag", np.float16)])
+        return self.numpy if self.numpy_name and self.bits >= 8 else np.dtype(np.uint8)
+
     @property
     def itemsize(self) -> int:
         """Bytes of one element; packed types round up."""
@@ -97,6 +104,8 @@ _BY_NAME = {dtype.name: dtype for dtype in _TABLE}
 FLOAT, FLOAT16, BF16, DOUBLE = (_BY_NAME[name] for name in ("FLOAT", "FLOAT16", "BF16", "DOUBLE"))
 INT8, INT16, INT32, INT64 = (_BY_NAME[name] for name in ("INT8", "INT16", "INT32", "INT64"))
 UINT8, UINT16, UINT32, UINT64 = (_BY_NAME[name] for name in ("UINT8", "UINT16", "UINT32", "UINT64"))
+INT4, HIFLOAT8, FLOAT8_E5M2, FLOAT8_E4M3FN = (_BY_NAME[name] for name in ("INT4", "HIFLOAT8", "FLOAT8_E5M2", "FLOAT8_E4M3FN"))
+FLOAT4_E2M1, FLOAT4_E1M2 = (_BY_NAME[name] for name in ("FLOAT4_E2M1", "FLOAT4_E1M2"))
 BOOL, COMPLEX32, COMPLEX64, COMPLEX128 = (_BY_NAME[name] for name in ("BOOL", "COMPLEX32", "COMPLEX64", "COMPLEX128"))
 
 SCALAR_CODES = frozenset(dtype.code for dtype in _TABLE if dtype.name not in ("STRING", "INT4", "UINT1", "COMPLEX32"))

@@ -120,16 +120,19 @@ class BoundOperand:
         self.address = address
 
     def array(self) -> npt.NDArray[Any]:
-        """The elements in device memory, as a strided array."""
+        """The elements in device memory, as a strided array; those of packed types as the bytes that hold them, in a row."""
         view = self.view
-        dtype = dtypes.BY_CODE[view.dtype_code].numpy
-        if 0 in view.shape:
-            return np.empty(view.shape, dtype)
+        dtype = dtypes.BY_CODE[view.dtype_code]
+        item = dtype.storage.itemsize
+        shape, strides, offset = view.shape, tuple(s * item for s in view.strides), view.offset * item
+        if dtype.bits < 8:
+            shape, strides, offset = (-(-math.prod(shape) * dtype.bits // 8),), (1,), view.offset * dtype.bits // 8
+        if 0 in shape:
+            return np.empty(shape, dtype.storage)
         if not self.address:
             raise DeviceFault(f"{self.name}: the tensor has no address")
-        item = dtype.itemsize
         try:
-            return memory.array_at(self.address + view.offset * item, view.shape, dtype, tuple(s * item for s in view.strides))
+            return memory.array_at(self.address + offset, shape, dtype.storage, strides)
         except DeviceFault as fault:
             raise DeviceFault(f"{self.name}: {fault}") from None
 

@@ -1,0 +1,26 @@
+"""aclnnAmax: the largest element along some dimensions."""
+
+from typing import Annotated
+
+from acl_emu.constants import ACL_FORMAT_ND
+from acl_emu.spec import ALL, Bool, In, IntArrayIn, Operand, Out, Plan, Product, mapped, operator, require, same_dtype, shape_is
+from aclnnop.math.reduction import ORDERED, largest, reduced_axes, reduced_shape
+
+ND = (ACL_FORMAT_ND,)
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnAmax(
+    self: Annotated[Operand, In(*ORDERED, formats=ND)],
+    dim: IntArrayIn,
+    keepDim: Bool,
+    out: Annotated[Operand, Out(*ORDERED, formats=ND)],
+) -> Plan:
+    """Find the largest element of every slice along ``dim``."""
+    same_dtype(self, out)
+    axes = reduced_axes(dim, self, "dim")
+    for axis in axes[: self.rank]:
+        require(self.shape[axis] > 0, f"self has shape {list(self.shape)}, expected no length of 0 in dimension {axis}, which is reduced")
+    shape = reduced_shape(self, axes, keepDim)
+    shape_is(out, shape, "self without the reduced dimensions")
+    return mapped(largest, reads=(self,), writes=(out,), via=self.dtype, axes=axes, shape=shape)

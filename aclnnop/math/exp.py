@@ -1,0 +1,28 @@
+"""aclnnExp and aclnnInplaceExp: e to the power of every element."""
+
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu.dtypes import BF16, BOOL, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT64
+from acl_emu.spec import In, InOut, Operand, Out, Plan, Product, operator, require
+from aclnnop.math.unary import elementwise
+
+PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
+RESULTS = (FLOAT, FLOAT16, DOUBLE, COMPLEX64, COMPLEX128, BF16)
+
+
+@operator(products=PRODUCTS)
+def aclnnExp(self: Annotated[Operand, In(*RESULTS, BOOL, INT64)], out: Annotated[Operand, Out(*RESULTS)]) -> Plan:
+    """Raise e to the power of every element."""
+    require(
+        self.dtype in RESULTS or out.dtype.kind == "float",
+        f"out has dtype {out.dtype}, expected a floating-point type where self has dtype {self.dtype}",
+    )
+    return elementwise(np.exp, self, out)
+
+
+@operator(products=PRODUCTS)
+def aclnnInplaceExp(selfRef: Annotated[Operand, InOut(*RESULTS, const=False)]) -> Plan:
+    """Replace every element by e to its power."""
+    return elementwise(np.exp, selfRef, selfRef)

@@ -1,0 +1,16 @@
+"""aclnnMax: the largest of all elements."""
+
+from typing import Annotated
+
+from acl_emu.spec import ALL, In, Operand, Out, Plan, Product, castable, length_is, mapped, nothing, operator
+from aclnnop.math.reduction import ORDERED, largest
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnMax(self: Annotated[Operand, In(*ORDERED)], out: Annotated[Operand, Out(*ORDERED, rank=(0, 1))]) -> Plan:
+    """Find the largest of all elements."""
+    castable(self.dtype, out)
+    length_is(out, 1, "a single number")
+    if 0 in self.shape:
+        return nothing()
+    return mapped(largest, reads=(self,), writes=(out,), via=self.dtype, axes=tuple(range(self.rank)), shape=out.shape)

@@ -1,0 +1,40 @@
+"""aclnnReduceSum: sums along some dimensions."""
+
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu import dtypes
+from acl_emu.dtypes import COMPLEX64, COMPLEX128, DType
+from acl_emu.spec import ALL, Array, Bool, DataType, In, IntArrayIn, Operand, Out, Plan, Product, mapped, operator, require, shape_is
+from aclnnop.math.conversion import converted
+from aclnnop.math.reduction import ORDERED, reduced_axes, reduced_shape
+
+NUMBERS = (*ORDERED, COMPLEX64, COMPLEX128)
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnReduceSum(
+    self: Annotated[Operand, In(*NUMBERS)],
+    dims: IntArrayIn,
+    keepDims: Bool,
+    dtype: DataType,
+    out: Annotated[Operand, Out(*NUMBERS)],
+) -> Plan:
+    """Add up the elements of every slice along ``dims``, converted to ``dtype`` first."""
+    axes = reduced_axes(dims, self, "dims")
+    require(
+        dtype in (known.code for known in NUMBERS), f"dtype is {dtypes.dtype_name(dtype)}, expected one of {', '.join(map(str, NUMBERS))}"
+    )
+    require(dtype == out.dtype.code, f"dtype is {dtypes.dtype_name(dtype)}, expected that of out: {out.dtype}")
+    require(0 not in self.shape or out.dtype.kind != "complex", f"out has dtype {out.dtype}, expected no complex type where self is empty")
+    shape = reduced_shape(self, axes, keepDims)
+    shape_is(out, shape, "self without the reduced dimensions")
+    return mapped(total, reads=(self,), writes=(out,), via=out.dtype, raw=(self,), axes=axes, shape=shape, dtype=out.dtype)
+
+
+def total(values: Array, *, axes: tuple[int, ...], shape: tuple[int, ...], dtype: DType) -> Array:
+    """Whole numbers wrap around in their type, truth values are counted, others are added in the widest type of their kind."""
+    wide = {"float": np.float64, "complex": np.complex128, "bool": np.int64}.get(dtype.kind, dtype.numpy)
+    terms = converted(values, dtype)
+    return np.asarray(terms.sum(axis=axes, dtype=wide) if terms.ndim else terms.astype(wide)).reshape(shape)

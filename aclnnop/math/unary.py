@@ -1,0 +1,18 @@
+"""The plan of operators that apply one function to every element."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from acl_emu.dtypes import DOUBLE, FLOAT
+from acl_emu.spec import Array, Operand, Plan, castable, mapped, same_shape
+
+
+def elementwise(function: Callable[[Array], Array], self: Operand, out: Operand) -> Plan:
+    """``out = function(self)``; whole numbers and truth values are taken as FLOAT, or as DOUBLE where the result is one."""
+    exact = self.dtype.kind in ("float", "complex")
+    via = self.dtype if exact else DOUBLE if out.dtype is DOUBLE else FLOAT
+    castable(via, out)
+    same_shape(self, out)
+    wide = np.complex128 if via.kind == "complex" else np.float64
+    return mapped(function, reads=(self,), writes=(out,), via=via, compute=wide)
