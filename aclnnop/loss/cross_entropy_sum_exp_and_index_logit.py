@@ -4,17 +4,15 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BF16, FLOAT, INT32
 from acl_emu.spec import Array, In, Int, Operand, Out, Plan, Product, direct, operator, require, same_dtype, same_shape, shape_is
 from aclnnop.loss.shifted_exponentials import exponential_scratch, exponentials
 
-ND = (ACL_FORMAT_ND,)
-Logits = Annotated[Operand, In(FLOAT, BF16, rank=(2, 3), formats=ND)]
-RowMaximum = Annotated[Operand, In(FLOAT, BF16, formats=ND)]
-Target = Annotated[Operand, In(INT32, formats=ND)]
-FloatResult = Annotated[Operand, Out(FLOAT, const=True, formats=ND)]
-IntResult = Annotated[Operand, Out(INT32, const=True, formats=ND)]
+Logits = Annotated[Operand, In(FLOAT, BF16, rank=(2, 3))]
+RowMaximum = Annotated[Operand, In(FLOAT, BF16)]
+Target = Annotated[Operand, In(INT32)]
+FloatResult = Annotated[Operand, Out(FLOAT, const=True)]
+IntResult = Annotated[Operand, Out(INT32, const=True)]
 
 MOST_ROWS = 32 << 10
 SMALLEST_SHARD, LARGEST_SHARD = 16, 200 << 10

@@ -4,17 +4,15 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import Array, Float, In, Operand, Out, Plan, Product, direct, nothing, operator, require, same_shape, shape_is
 from aclnnop.loss.shifted_exponentials import exponential_scratch, exponentials
 
-ND = (ACL_FORMAT_ND,)
-Rows = Annotated[Operand, In(FLOAT, rank=1, formats=ND)]
-RowsOut = Annotated[Operand, Out(FLOAT, rank=1, formats=ND)]
+Rows = Annotated[Operand, In(FLOAT, rank=1)]
+RowsOut = Annotated[Operand, Out(FLOAT, rank=1)]
 Ignored = Annotated[Operand | None, In(FLOAT, optional=True)]
-Logits = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, optional=True, rank=2, formats=ND)]
-SoftmaxOut = Annotated[Operand | None, Out(FLOAT, optional=True, rank=2, formats=ND)]
+Logits = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, optional=True, rank=2)]
+SoftmaxOut = Annotated[Operand | None, Out(FLOAT, optional=True, rank=2)]
 
 
 @operator(products=frozenset({Product.A2, Product.A3, Product.A950}))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acl_emu import ACL_FORMAT_NCHW, ACLNN_ERR_INNER_NULLPTR, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
+from acl_emu import ACLNN_ERR_INNER_NULLPTR, ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
 from aclnnop.loss import shifted_exponentials
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate, assert_equal
@@ -116,7 +116,6 @@ ERRORS = [
     ({"softMaxOutOptional": Meta((9, 32), FLOAT)}, "softMaxOutOptional"),
     ({"softMaxOutOptional": Meta((9,), FLOAT)}, "softMaxOutOptional"),
     ({"vocabParallelLogitsOptional": None}, "softMaxOutOptional"),
-    ({"lossOut": Meta((9,), FLOAT, format=ACL_FORMAT_NCHW)}, "lossOut"),
 ]
 
 

@@ -1,0 +1,36 @@
+"""aclnnLogSigmoid, aclnnLogSigmoidForward: logarithm of the logistic function, element by element."""
+
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.spec import ALL, Array, In, Operand, Out, Plan, Product, mapped, operator, same_dtype, same_shape
+
+Values = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 8))]
+ValuesOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=(1, 8))]
+Buffer = Annotated[Operand | None, Out(optional=True)]
+
+
+def element_wise(self: Operand, out: Operand) -> Plan:
+    """The plan of both."""
+    same_dtype(self, out)
+    same_shape(self, out)
+    return mapped(log_sigmoid, reads=(self,), writes=(out,), via=self.dtype, compute=np.float64)
+
+
+@operator(products=ALL - {Product.A310B, Product.A310P})
+def aclnnLogSigmoid(self: Values, out: ValuesOut) -> Plan:
+    """``log(1 / (1 + exp(-self)))``."""
+    return element_wise(self, out)
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnLogSigmoidForward(self: Values, out: ValuesOut, buffer: Buffer) -> Plan:
+    """The same; ``buffer`` has no use and is left alone."""
+    return element_wise(self, out)
+
+
+def log_sigmoid(x: Array) -> Array:
+    """Without overflow on either side."""
+    return np.asarray(np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))))

@@ -1,0 +1,19 @@
+"""aclnnLogSigmoidBackward: gradient of the logarithm of the logistic function, given its input."""
+
+import numpy as np
+
+from acl_emu.spec import ALL, Array, Plan, Product, mapped, operator, same_dtype, same_shape
+from aclnnop.activation.logsigmoid import Values, ValuesOut
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnLogSigmoidBackward(gradOutput: Values, self: Values, buffer: Values, gradInput: ValuesOut) -> Plan:
+    """``gradOutput / (1 + exp(self))``; ``buffer`` must fit, and is not read."""
+    same_dtype(gradOutput, self, buffer, gradInput)
+    same_shape(gradOutput, self, buffer, gradInput)
+    return mapped(gradient, reads=(gradOutput, self), writes=(gradInput,), via=self.dtype, compute=np.float64)
+
+
+def gradient(grad: Array, x: Array) -> Array:
+    """The slope is the logistic function of ``-x``."""
+    return np.asarray(grad / (1 + np.exp(x)))

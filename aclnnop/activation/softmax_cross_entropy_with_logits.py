@@ -1,0 +1,32 @@
+"""aclnnSoftmaxCrossEntropyWithLogits: cross entropy of each row with a distribution, and its gradient."""
+
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.spec import ALL, Array, In, Operand, Out, Plan, Product, mapped, nothing, operator, same_dtype, same_shape, shape_is
+from aclnnop.activation.along_axis import log_softmax
+
+Features = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2)]
+Labels = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2, const=False)]
+Loss = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=1)]
+Backprop = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=2)]
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnSoftmaxCrossEntropyWithLogits(features: Features, labels: Labels, loss: Loss, backprop: Backprop) -> Plan:
+    """Minus the sum of ``labels`` times the log softmax of ``features``; softmax minus labels."""
+    same_dtype(features, labels, loss, backprop)
+    same_shape(features, labels)
+    shape_is(loss, features.shape[:1], "first length of features")
+    same_shape(features, backprop)
+    if 0 in features.shape:
+        return nothing()
+    return mapped(loss_and_gradient, reads=(features, labels), writes=(loss, backprop), via=features.dtype, compute=np.float64)
+
+
+def loss_and_gradient(features: Array, labels: Array) -> tuple[Array, Array]:
+    """Both formulas."""
+    logarithms = log_softmax(features, axis=1)
+    return -(labels * logarithms).sum(axis=1), np.exp(logarithms) - labels

@@ -1,0 +1,1 @@
+"""Fused vector operators."""

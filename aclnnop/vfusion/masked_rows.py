@@ -1,0 +1,23 @@
+"""What scaled masked softmax and its gradient share: masks over the rows of attention scores."""
+
+from acl_emu.spec import Operand, require
+
+LONGEST_ROW = 4096
+
+
+def not_generated(fixTriuMask: bool) -> None:
+    """A triangular mask made by the operator itself is announced in the documents, and not supported yet."""
+    require(not fixTriuMask, "fixTriuMask is true, expected false")
+
+
+def row_length(operand: Operand) -> None:
+    """The last length is within bounds."""
+    length = operand.shape[-1]
+    require(0 < length <= LONGEST_ROW, f"{operand.name} has shape {list(operand.shape)}, expected a last length from 1 to {LONGEST_ROW}")
+
+
+def mask_fits(mask: Operand, operand: Operand) -> None:
+    """The mask has the shape of the scores; either of the first two lengths may be 1."""
+    fits = mask.shape[2:] == operand.shape[2:] and all(m in (1, n) for m, n in zip(mask.shape[:2], operand.shape[:2], strict=True))
+    wanted = f"that of {operand.name}, {list(operand.shape)}, with 1 for either of the first two lengths"
+    require(fits, f"mask has shape {list(mask.shape)}, expected {wanted}")
