@@ -1,0 +1,42 @@
+"""aclnnAddmm and aclnnInplaceAddmm: a matrix plus the product of two."""
+
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu import soc
+from acl_emu.dtypes import BF16, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
+from acl_emu.spec import ALL, HandleKind, In, InOut, Operand, Plan, Product, operator, promote, require
+from acl_emu.tensor import Scalar
+from aclnnop.matmul.cube import ND, OLDER, CubeMath, CubeMathType, Matrix, MatrixOut, product, product_shape, rounding
+
+PRODUCTS = ALL - {Product.A310B}
+Added = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 2), formats=ND)]
+SelfRef = Annotated[Operand, InOut(FLOAT, FLOAT16, BF16, rank=2, formats=ND)]
+Factor = Annotated[Scalar, HandleKind(Scalar, FLOAT, FLOAT16, DOUBLE, INT8, INT16, INT32, INT64, UINT8)]
+
+
+@operator(products=PRODUCTS)
+def aclnnAddmm(self: Added, mat1: Matrix, mat2: Matrix, beta: Factor, alpha: Factor, out: MatrixOut, cubeMathType: CubeMath) -> Plan:
+    """Add ``beta × self`` to ``alpha`` times the product of two matrices."""
+    return sum_with_product(self, mat1, mat2, beta, alpha, out, cubeMathType)
+
+
+@operator(products=PRODUCTS)
+def aclnnInplaceAddmm(selfRef: SelfRef, mat1: Matrix, mat2: Matrix, beta: Factor, alpha: Factor, cubeMathType: CubeMath) -> Plan:
+    """Replace ``selfRef`` by ``beta`` times itself plus ``alpha`` times the product of two matrices."""
+    return sum_with_product(selfRef, mat1, mat2, beta, alpha, selfRef, cubeMathType)
+
+
+def sum_with_product(added: Operand, mat1: Operand, mat2: Operand, beta: Scalar, alpha: Scalar, out: Operand, mode: int) -> Plan:
+    """The plan of both; ``added`` broadcasts to the product."""
+    lowered = rounding(mode, promote(mat1, mat2))
+    require(
+        mode != CubeMathType.USE_FP32_ADD or soc.current().product not in OLDER,
+        f"cubeMathType is {mode}, not supported on {soc.current().name}",
+    )
+    shape = product_shape(mat1, mat2)
+    fits = all(length in (1, wanted) for length, wanted in zip(reversed(added.shape), reversed(shape), strict=False))
+    require(fits, f"{added.name} has shape {list(added.shape)}, which does not broadcast to that of mat1 @ mat2: {list(shape)}")
+    factors = {name: float(np.float32(scalar.as_real())) for name, scalar in (("alpha", alpha), ("beta", beta))}
+    return product(mat1, mat2, out, lowered, added, **factors)

@@ -1,0 +1,137 @@
+"""Plain matrix products: what cubeMathType makes of their inputs, and the plan that accumulates in FLOAT and rounds once."""
+
+import enum
+from collections.abc import Callable
+from typing import Annotated
+
+import numpy as np
+
+from acl_emu import soc
+from acl_emu.constants import ACL_FORMAT_ND
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
+from acl_emu.errors import AclnnInvalid
+from acl_emu.matmul import matmul
+from acl_emu.spec import Array, In, IntKind, Operand, Out, Plan, Product, direct, nothing, require, shape_is
+
+ND = (ACL_FORMAT_ND,)
+Matrix = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2, formats=ND)]
+MatrixOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=2, formats=ND)]
+
+
+class CubeMathType(enum.IntEnum):
+    """How the matrix unit may compute."""
+
+    KEEP_DTYPE = 0
+    ALLOW_FP32_DOWN_PRECISION = 1
+    USE_FP16 = 2
+    USE_HF32 = 3
+    USE_FP32_ADD = 4
+
+
+CubeMath = Annotated[int, IntKind("int8_t", choices=CubeMathType)]
+OLDER = (Product.A310P, Product.A910)
+"""Products whose matrix unit has neither FLOAT nor HFLOAT32."""
+
+Rounding = Callable[[Array], Array]
+
+
+def rounding(mode: int, dtype: DType) -> Rounding:
+    """What is done to inputs of a type before they are multiplied; refuses what the chip cannot do."""
+    older = soc.current().product in OLDER
+    supported = {
+        CubeMathType.KEEP_DTYPE: not older or dtype is not FLOAT,
+        CubeMathType.USE_FP16: dtype is not BF16,
+        CubeMathType.USE_HF32: not older and dtype is FLOAT,
+    }
+    chosen = CubeMathType(mode)
+    require(supported.get(chosen, True), f"cubeMathType is {mode} ({chosen.name}), not supported for {dtype} on {soc.current().name}")
+    lowered: dict[CubeMathType, Rounding] = {
+        CubeMathType.ALLOW_FP32_DOWN_PRECISION: to_half if older else to_hf32,
+        CubeMathType.USE_FP16: to_half,
+        CubeMathType.USE_HF32: to_hf32,
+    }
+    return lowered.get(chosen, unchanged) if dtype is FLOAT else unchanged
+
+
+def unchanged(values: Array) -> Array:
+    """As they are."""
+    return values
+
+
+def to_half(values: Array) -> Array:
+    """What FLOAT16 makes of them."""
+    return values.astype(np.float16).astype(np.float32)
+
+
+def to_hf32(values: Array) -> Array:
+    """What HFLOAT32 makes of them: FLOAT with 11 of the 23 bits behind the point, rounded to nearest even."""
+    bits = values.view(np.uint32)
+    shortened = (bits + np.uint32(0x7FF) + ((bits >> 12) & np.uint32(1))) & np.uint32(0xFFFFF000)
+    return np.where(np.isfinite(values), shortened.view(np.float32), values)
+
+
+def product_shape(left: Operand, right: Operand) -> tuple[int, ...]:
+    """The shape of ``left @ right``; a vector is a row on the left and a column on the right, and leaves no dimension behind."""
+    require(
+        left.shape[-1] == right.shape[-2:][0],  # of a vector it is the only length
+        f"{right.name} has shape {list(right.shape)}, expected to be multiplied by {left.name} of shape {list(left.shape)}",
+    )
+    try:
+        batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError:
+        text = f"{right.name} has shape {list(right.shape)}, which does not broadcast with {left.name} of shape {list(left.shape)}"
+        raise AclnnInvalid(text) from None
+    return (*batch, *left.shape[-2:-1], *right.shape[-1:][: right.rank - 1])
+
+
+def product(
+    left: Operand, right: Operand, out: Operand, lowered: Rounding, added: Operand | None = None, alpha: float = 1.0, beta: float = 0.0
+) -> Plan:
+    """``out = alpha × left @ right + beta × added``, in FLOAT, rounded once to the type of ``out``."""
+    shape_is(out, product_shape(left, right), f"that of {left.name} @ {right.name}")
+    if 0 in out.shape:
+        return nothing()
+    rows, inner, columns = left.shape[-2] if left.rank > 1 else 1, left.shape[-1], right.shape[-1] if right.rank > 1 else 1
+    return direct(
+        multiply,
+        reads=(left, right, added),
+        writes=(out,),
+        scratch={"a": ((rows, inner), np.float32), "b": ((inner, columns), np.float32), "total": ((rows, columns), np.float32)},
+        lowered=lowered,
+        alpha=np.float32(alpha),
+        beta=np.float32(beta),
+    )
+
+
+def multiply(
+    left: Array,
+    right: Array,
+    added: Array | None,
+    out: Array,
+    *,
+    a: Array,
+    b: Array,
+    total: Array,
+    lowered: Rounding,
+    alpha: float,
+    beta: float,
+) -> None:
+    """One matrix of the batch after the other."""
+    target = out[..., np.newaxis] if right.ndim == 1 else out
+    target = target[..., np.newaxis, :] if left.ndim == 1 else target
+    batch = target.shape[:-2]
+    lefts = np.broadcast_to(np.atleast_2d(left), batch + a.shape)
+    rights = np.broadcast_to(right[:, np.newaxis] if right.ndim == 1 else right, batch + b.shape)
+    loaded = False
+    for index in np.ndindex(batch):
+        a[...] = lefts[index]
+        a[...] = lowered(a)
+        if not loaded or right.ndim > 2:
+            b[...] = rights[index]
+            b[...] = lowered(b)
+            loaded = True
+        matmul(a, b, out=total)
+        if added is not None:
+            np.multiply(total, alpha, out=total)
+            np.add(total, added.astype(np.float32) * beta, out=total)
+        target[index] = total

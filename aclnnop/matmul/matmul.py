@@ -1,0 +1,24 @@
+"""aclnnMatmul: products of vectors, matrices and batches of matrices."""
+
+from typing import Annotated
+
+from acl_emu import soc
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.spec import ALL, In, Operand, Out, Plan, Product, operator, promote, require
+from aclnnop.matmul.cube import ND, CubeMath, product, rounding, unchanged
+
+Stack = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 6), formats=ND)]
+StackOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=(0, 6), formats=ND)]
+
+
+@operator(products=ALL - {Product.A310B})
+def aclnnMatmul(self: Stack, mat2: Stack, out: StackOut, cubeMathType: CubeMath) -> Plan:
+    """Multiply vectors or matrices, batch by batch."""
+    require(
+        self.dtype is mat2.dtype or BF16 not in (self.dtype, mat2.dtype) or soc.current().product not in (Product.A2, Product.A3),
+        f"mat2 has dtype {mat2.dtype}, which cannot be combined with that of self: {self.dtype} on {soc.current().name}",
+    )
+    dtype = promote(self, mat2)
+    # Of two vectors the matrix unit does not see anything.
+    lowered = unchanged if self.rank == mat2.rank == 1 else rounding(cubeMathType, dtype)
+    return product(self, mat2, out, lowered)
