@@ -7,26 +7,8 @@ import numpy as np
 from acl_emu.dtypes import BOOL, FLOAT, UINT8
 from acl_emu.errors import AclnnNullptr, AclnnRuntime
 from acl_emu.matmul import matmul
-from acl_emu.spec import (
-    CHOICE,
-    DTYPE,
-    FORMAT,
-    NULL,
-    RANK,
-    Array,
-    Float,
-    In,
-    Operand,
-    Operator,
-    Plan,
-    Product,
-    direct,
-    nothing,
-    operator,
-    require,
-    same_dtype,
-    shape_is,
-)
+from acl_emu.spec import Array, Float, In, Operand, Operator, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
+from acl_emu.spec.operator import STANDARD_ORDER
 from aclnnop.matmul.vocabulary import (
     ND,
     Matrix,
@@ -56,7 +38,7 @@ def one_mode(operator: Operator, values: tuple[Any, ...]) -> None:
             raise AclnnNullptr(f"{name} must not be a null pointer when softmaxOptional is one")
 
 
-@operator(products=frozenset({Product.A2, Product.A3}), elsewhere=AclnnRuntime, checks=(one_mode, NULL, DTYPE, FORMAT, RANK, CHOICE))
+@operator(products=frozenset({Product.A2, Product.A3}), elsewhere=AclnnRuntime, checks=(one_mode, *STANDARD_ORDER))
 def aclnnFusedLinearCrossEntropyLossGrad(
     grad: Rows,
     input: Matrix,
