@@ -92,7 +92,7 @@ class Device:
         first: AclError | None = None
         for context in list(self.contexts):
             for stream in list(context.streams):
-                stream.run_until(stream.submitted)
+                stream.wait_for_host(stream.submitted)
                 first = first or stream.take_error()
         return first
 

@@ -227,6 +227,8 @@ class _PerThread(threading.local):
     def __init__(self) -> None:
         self.store = ErrorStore()
         self.last_code = c.ACL_SUCCESS
+        self.reported: AclError | None = None
+        """The error that was reported last, for whoever watches the call."""
 
 
 _thread = _PerThread()
@@ -243,10 +245,17 @@ def use_process_store(process_wide: bool) -> None:
 def report(error: AclError) -> int:
     """Store the text of a failed call for this thread and return its status code."""
     (_process_store if _process_wide else _thread.store).add(error)
+    _thread.reported = error
     code = error.code
     if 107000 <= code < 108000 or 207000 <= code < 208000 or 507000 <= code < 508000:
         _thread.last_code = code
     return code
+
+
+def take_reported() -> AclError | None:
+    """The error that this thread reported since the last time this was asked."""
+    error, _thread.reported = _thread.reported, None
+    return error
 
 
 def take_recent(*, keep_previous: bool) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acl_emu import constants as c
-from acl_emu import context, handles, memory
+from acl_emu import context, handles, memory, observe
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, AclnnRuntime, DeviceFault
 from acl_emu.tensor import BoundOperand, Operand, Shape
 
@@ -111,7 +111,8 @@ class Executor:
             try:
                 stream = context.find_stream(stream_handle)
                 if not self.plan.empty:
-                    stream.submit(Launch(self.operator, self.plan, workspace or 0))
+                    launch = Launch(self.operator, self.plan, workspace or 0)
+                    stream.submit(launch, launch.describe(self.handle) if observe.watching is not None else None)
             except AclError as error:
                 raise AclnnRuntime(f"{self.operator}: the runtime refused the launch with {error.code}: {error}") from None
         finally:
@@ -164,6 +165,17 @@ class Launch:
         self.reads = [operand.bind() for operand in plan.reads]
         self.writes = [operand.bind() for operand in plan.writes]
         self.workspace = workspace
+
+    def describe(self, executor: int) -> observe.Work:
+        """What it reads and writes, for whoever watches."""
+        return observe.Work(
+            "kernel",
+            self.operator,
+            reads=tuple(observe.span_of(operand) for operand in self.reads),
+            writes=tuple(observe.span_of(operand) for operand in self.writes),
+            workspace=observe.Span.flat("workspace", self.workspace, self.plan.workspace.size) if self.plan.workspace.size else None,
+            executor=executor,
+        )
 
     def __call__(self) -> None:
         """Run it; a fault names the operator."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import itertools
 from typing import Any, TypeVar
 
+from acl_emu import observe
+
 T = TypeVar("T")
 
 # Bits 48 and up make the number a non-canonical address on x86-64 and an unmapped one on aarch64.
@@ -23,6 +25,8 @@ def issue(thing: object) -> int:
     """Give ``thing`` a new handle."""
     handle = _BASE + next(_numbers) * _STEP
     _alive[handle] = thing
+    if observe.watching is not None:
+        observe.watching.tell("object_made", handle, thing)
     return handle
 
 
@@ -34,7 +38,9 @@ def find(handle: int | None, kind: type[T]) -> T | None:
 
 def retire(handle: int) -> None:
     """Make ``handle`` a dead one."""
-    _alive.pop(handle, None)
+    thing = _alive.pop(handle, None)
+    if observe.watching is not None and thing is not None:
+        observe.watching.tell("object_gone", handle, thing)
 
 
 def describe(handle: int) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from acl_emu import observe
 from acl_emu.errors import AclError, DeviceFault, OutOfMemory
 
 ALIGNMENT = 64
@@ -101,7 +102,7 @@ class DeviceMemory:
                 del self._free[index]
             else:
                 self._free[index] = (first + step, last)
-            self._allocations[first] = Allocation(first, size, step, policy)
+            made = self._allocations[first] = Allocation(first, size, step, policy)
             bisect.insort(self._addresses, first)
             self.used += step
             self.peak = max(self.peak, self.used)
@@ -109,6 +110,8 @@ class DeviceMemory:
         if step >= HUGE_PAGE:
             begin = self._backing + (first - self.start) // HUGE_PAGE * HUGE_PAGE
             _libc.madvise(begin, step, _MADV_HUGEPAGE)  # fewer page faults where it is taken; nothing is lost where it is not
+        if observe.watching is not None:
+            observe.watching.tell("allocated", self, made)
         return first
 
     def free(self, address: int) -> bool:
@@ -127,7 +130,9 @@ class DeviceMemory:
                 index -= 1
                 first = self._free.pop(index)[0]
             self._free.insert(index, (first, last))
-            return True
+        if observe.watching is not None:
+            observe.watching.tell("freed", self, allocation)
+        return True
 
     def find(self, address: int) -> Allocation | None:
         """The living allocation that holds ``address``."""

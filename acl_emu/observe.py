@@ -6,17 +6,18 @@ override what they want to hear. They are called on the thread where it happens,
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import itertools
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acl_emu.errors import AclError
+from acl_emu.errors import AclError, take_reported
 
 if TYPE_CHECKING:
     from acl_emu.executor import Executor
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from acl_emu.stream import Event, Stream
     from acl_emu.tensor import BoundOperand
 
-_PACKAGE = str(Path(__file__).resolve().parent)
+_NOT_THE_PROGRAM = (str(Path(__file__).resolve().parent), contextlib.__file__, "<")
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,8 @@ class Watch:
     ) -> Any:
         """Carry out a call and tell of it."""
         call = Call(next(_numbers), name, parameters, arguments, threading.get_ident(), here(), time.perf_counter_ns())
-        outer, _thread.call, _thread.error = _thread.call, call, None
+        outer, _thread.call = _thread.call, call
+        take_reported()
         self.tell("call_begins", call)
         try:
             answer = function()
@@ -202,7 +204,7 @@ class Watch:
             return answer
         finally:
             call.end = time.perf_counter_ns()
-            call.error = _thread.error
+            call.error = take_reported()
             self.tell("call_ends", call)
             _thread.call = outer
 
@@ -215,7 +217,6 @@ _numbers = itertools.count(1)
 
 class _Thread(threading.local):
     call: Call | None = None
-    error: AclError | None = None
     c_address: int = 0
 
 
@@ -225,10 +226,13 @@ _thread = _Thread()
 def watch(*tools: Tool) -> None:
     """Listen with these tools from now on, besides those that listen already."""
     global watching
+    if watching is None:
+        atexit.unregister(close)
+        atexit.register(close)  # in a Python program; the library of a C program closes by itself
     watching = Watch([*(watching.tools if watching else []), *tools])
 
 
-@contextmanager
+@contextlib.contextmanager
 def watched(*tools: Tool) -> Iterator[None]:
     """Listen with these tools for a while: for tests."""
     global watching
@@ -253,11 +257,6 @@ def current_call() -> Call | None:
     return _thread.call
 
 
-def failed(error: AclError) -> None:
-    """A call on this thread fails with this error."""
-    _thread.error = error
-
-
 def entered_from_c(address: int) -> None:
     """The calling thread comes from C, from this return address; 0 when it leaves."""
     _thread.c_address = address
@@ -268,6 +267,6 @@ def here() -> Place:
     if _thread.c_address:
         return Place(address=_thread.c_address)
     frame = sys._getframe(1)
-    while frame.f_back is not None and (frame.f_code.co_filename.startswith(_PACKAGE) or frame.f_code.co_filename.startswith("<")):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_NOT_THE_PROGRAM):
         frame = frame.f_back
     return Place(file=frame.f_code.co_filename, line=frame.f_lineno)

@@ -27,7 +27,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from acl_emu import constants as c
-from acl_emu import handles, soc
+from acl_emu import handles, observe, soc
 from acl_emu.errors import AclError, DeviceFault, InvalidHandle, RtParamInvalid
 
 if TYPE_CHECKING:
@@ -95,14 +95,18 @@ class Stream:
         """Whether everything submitted is done."""
         return self.done >= self.submitted
 
-    def submit(self, task: Task) -> int:
-        """Queue a task; the number that comes back is its place in the stream."""
+    def submit(self, task: Task, work: observe.Work | None = None) -> int:
+        """Queue a task; the number that comes back is its place in the stream. ``work`` describes it for whoever watches."""
         refuse_in_callback("putting work on a stream")
         with self._lock:
             if self.closed:
                 raise InvalidHandle(f"stream {handles.describe(self.handle)} was destroyed while work was submitted to it")
             self.submitted += 1
             place = self.submitted
+            if observe.watching is not None:
+                work = work or observe.Work("callback", "host callback")
+                work.stream, work.place, work.call = self, place, observe.current_call()
+                observe.watching.tell("submitted", work)
             self._queue.append((place, task))
             if self._schedule == "async":
                 self._call_worker()
@@ -119,6 +123,16 @@ class Stream:
             finally:
                 self._end()
         self._hand_on()
+
+    def wait_for_host(self, place: int) -> None:
+        """The same for a thread of the program, which then knows that the stream has come so far."""
+        self.run_until(place)
+        self.tell_reached(place)
+
+    def tell_reached(self, place: int) -> None:
+        """The calling thread of the program knows that ``place`` is reached."""
+        if observe.watching is not None:
+            observe.watching.tell("host_waited", self, place)
 
     def wait_until(self, place: int, seconds: float) -> bool:
         """Wait for the task at ``place`` without working, so that a time-out can be kept; False when it has passed."""
@@ -172,7 +186,7 @@ class Stream:
     def close(self, *, wait: bool) -> None:
         """Destroy the stream: after its work, or at once, dropping what is still queued."""
         if wait:
-            self.run_until(self.submitted)
+            self.wait_for_host(self.submitted)
         with self._lock:
             self.closed = True
             self._queue.clear()
@@ -248,14 +262,21 @@ class Stream:
             place, task = self._queue.popleft()
         except IndexError:
             return False
+        failure: AclError | None = None
+        if observe.watching is not None:
+            observe.watching.tell("task_begins", self, place)
         try:
             if self.context.stopped is None:
                 task()
         except AclError as error:
-            self._fail(error)
+            failure = error
         except Exception as error:
-            self._fail(DeviceFault(f"a task stopped with {type(error).__name__}: {error}"))
+            failure = DeviceFault(f"a task stopped with {type(error).__name__}: {error}")
         finally:
+            if failure is not None:
+                self._fail(failure)
+            if observe.watching is not None:
+                observe.watching.tell("task_ends", self, place, failure)
             self.done = place
             if self._watchers or self._waiting:
                 with self._progress:
@@ -272,10 +293,10 @@ class Stream:
 class Mark:
     """The point of a stream that an event captured."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, event: Event) -> None:
         self.stream = stream
         self.nanoseconds: int | None = None
-        self.place = stream.submit(self._stamp)
+        self.place = stream.submit(self._stamp, observe.Work("record", "event record", event=event))
 
     def _stamp(self) -> None:
         self.nanoseconds = time.perf_counter_ns()
@@ -302,7 +323,7 @@ class Event:
 
     def record(self, stream: Stream) -> None:
         """Capture the point after the work now on the stream; earlier waits keep theirs."""
-        self.mark = Mark(stream)
+        self.mark = Mark(stream, self)
 
     def make_wait(self, stream: Stream) -> None:
         """Hold later work of ``stream`` until the captured point is reached."""
@@ -310,7 +331,7 @@ class Event:
         if mark is None or mark.stream is stream:
             return
 
-        place = stream.submit(lambda: mark.stream.run_until(mark.place))
+        place = stream.submit(lambda: mark.stream.run_until(mark.place), observe.Work("wait", "event wait", event=self))
         self._waits = [*self.pending_waits, (stream, place)]
 
     @property

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 import numpy as np
 
 from acl_emu import constants as c
+from acl_emu import observe
 from acl_emu.errors import AclError, NotEmulated, report
 
 P = ParamSpec("P")
@@ -132,8 +133,7 @@ class acl:
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Turn results into out-parameters and exceptions into status codes."""
 
-        @functools.wraps(function)
-        def call(*arguments: Any, **named: Any) -> Any:
+        def carry_out(*arguments: Any, **named: Any) -> Any:
             try:
                 result = function(*arguments, **named)
             except AclError as error:
@@ -141,6 +141,12 @@ class acl:
             if not results:
                 return c.ACL_SUCCESS
             return (*result, c.ACL_SUCCESS) if isinstance(result, tuple) else (result, c.ACL_SUCCESS)
+
+        @functools.wraps(function)
+        def call(*arguments: Any, **named: Any) -> Any:
+            if observe.watching is None:
+                return carry_out(*arguments, **named)
+            return _watched(function, carry_out, arguments, named, status_last=True)
 
         results = _declare(self.text, self.header, call).results  # a null pointer is a result, too
         return call
@@ -156,16 +162,33 @@ class plain:
     def __call__(self, function: Callable[P, A]) -> Callable[P, A | None]:
         """Turn exceptions into a null result."""
 
-        @functools.wraps(function)
-        def call(*arguments: P.args, **named: P.kwargs) -> A | None:
+        def carry_out(*arguments: Any, **named: Any) -> A | None:
             try:
                 return function(*arguments, **named)
             except AclError as error:
                 report(error)
                 return None
 
+        @functools.wraps(function)
+        def call(*arguments: P.args, **named: P.kwargs) -> A | None:
+            if observe.watching is None:
+                return carry_out(*arguments, **named)
+            answer: A | None = _watched(function, carry_out, arguments, named, status_last=False)
+            return answer
+
         _declare(self.text, self.header, call)
         return call
+
+
+def _watched(
+    function: Callable[..., Any], carry_out: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any], *, status_last: bool
+) -> Any:
+    """The same call, told to whoever watches."""
+    bound = inspect.signature(function).bind(*arguments, **named)
+    assert observe.watching is not None
+    return observe.watching.call(
+        function.__name__, tuple(bound.arguments), bound.args, lambda: carry_out(*arguments, **named), status_last=status_last
+    )
 
 
 def _declare(text: str, header: str, call: Callable[..., Any]) -> ApiFunction:

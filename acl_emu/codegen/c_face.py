@@ -211,7 +211,8 @@ def _export(number: int, prototype: Prototype) -> str:
     failed = _FAILED.get(prototype.result, "0")
     result = f"r.{member_of(prototype.result)}"
     cast = f"({prototype.result})" + (f"(uintptr_t){result}" if prototype.result.endswith("*") else result)
-    return f"EXPORT {_declaration(prototype)}\n{{\n    {arguments}\n    return acl_emu_enter({number}, a, &r) ? {failed} : {cast};\n}}\n"
+    enter = f"acl_emu_enter({number}, a, &r, __builtin_return_address(0))"
+    return f"EXPORT {_declaration(prototype)}\n{{\n    {arguments}\n    return {enter} ? {failed} : {cast};\n}}\n"
 
 
 def exports() -> str:

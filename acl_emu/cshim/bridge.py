@@ -16,6 +16,7 @@ from typing import Any
 
 import aclnnop
 from acl_emu import constants as c
+from acl_emu import observe
 from acl_emu.api.acl_rt.memory import PtrAttributes
 from acl_emu.api.border import FUNCTIONS, ApiFunction, CParameter
 from acl_emu.cshim._bridge import ffi, lib
@@ -43,12 +44,24 @@ def attach(slot: int, names: int, count: int) -> None:
 
 
 @ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
-def acl_emu_call(function: int, arguments: Arguments, result: Any) -> int:
+def acl_emu_call(function: int, arguments: Arguments, result: Any, caller: Any) -> int:
     """Every C call comes in here."""
     handler = _handlers.get(function)
     if handler is None:
-        handler = _handlers[function] = _make_handler(_names[function])
-    handler(arguments, result)
+        name = _names[function]
+        try:
+            handler = _handlers[function] = _make_handler(name)
+        except Exception as error:
+            report(AclnnInner(f"{name} does not load: {type(error).__name__}: {error}"))
+            return 1
+    if observe.watching is None:
+        handler(arguments, result)
+        return 0
+    observe.entered_from_c(int(ffi.cast("uintptr_t", caller)))
+    try:
+        handler(arguments, result)
+    finally:
+        observe.entered_from_c(0)
     return 0
 
 

@@ -6,8 +6,8 @@ ffi = cffi.FFI()
 ffi.cdef(
     """
     typedef union { int64_t i; uint64_t u; double d; const void *p; } acl_emu_arg;
-    extern "Python" int acl_emu_call(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
-    typedef int (*acl_emu_entry)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+    extern "Python" int acl_emu_call(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
+    typedef int (*acl_emu_entry)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
     int acl_emu_copy(uintptr_t target, uintptr_t source, size_t size);
     void *acl_emu_new_array(size_t size);
     void acl_emu_callback(uintptr_t function, uintptr_t argument);

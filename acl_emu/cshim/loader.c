@@ -11,6 +11,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,16 +167,16 @@ static int load_libpython(const char *python)
     if (realpath(python, real) && fits(path, sizeof path, "%s/../lib/" LIBPYTHON, dirname(real)) && exists(path) &&
         dlopen(path, RTLD_NOW | RTLD_GLOBAL))
         return 1;
-    if (ask_python(python, path) && strstr(path, ".so") && dlopen(path, RTLD_NOW | RTLD_GLOBAL))
-        return 1;
-    return dlopen(LIBPYTHON, RTLD_NOW | RTLD_GLOBAL) != NULL;
+    if (!ask_python(python, path) || !strstr(path, "libpython"))
+        return 0; /* no Python */
+    return (strstr(path, ".so") && dlopen(path, RTLD_NOW | RTLD_GLOBAL)) || dlopen(LIBPYTHON, RTLD_NOW | RTLD_GLOBAL);
 }
 
 /* When the program ends, work that has begun may end, and no more is begun. */
 static void stop(void)
 {
     PyGILState_STATE state = py.Ensure();
-    py.RunString("import acl_emu.stream as _s\n_s.stop_workers()\n", NULL);
+    py.RunString("from acl_emu import observe, stream\nstream.stop_workers()\nobserve.close()\n", NULL);
     py.Release(state);
 }
 
@@ -198,7 +199,7 @@ static int start_python(int in_process)
         return 0;
     }
     if (!in_process && (!load_libpython(python) || !find_symbols())) {
-        fprintf(stderr, "acl-emu: %s has no shared library " LIBPYTHON "; install it (Debian: libpython" PYTHON_VERSION
+        fprintf(stderr, "acl-emu: %s is no Python, or has no shared library " LIBPYTHON "; install it (Debian: libpython" PYTHON_VERSION
                         ") or use a Python built with --enable-shared\n", python);
         return 0;
     }
@@ -212,8 +213,17 @@ static int start_python(int in_process)
     PyStatus status = py.ConfigSet(&config, &config.program_name, python);
     if (!py.StatusException(status))
         status = py.ConfigSet(&config, &config.executable, python);
-    if (!py.StatusException(status))
+    if (!py.StatusException(status)) {
+        /* Python heeds this one even when told to heed none */
+        static const char variable[] = "PYTHONEXECUTABLE";
+        const char *value = getenv(variable);
+        char *kept = value ? strdup(value) : NULL;
+        unsetenv(variable);
         status = py.Initialize(&config);
+        if (kept)
+            setenv(variable, kept, 1);
+        free(kept);
+    }
     py.ConfigClear(&config);
     if (py.StatusException(status)) {
         fprintf(stderr, "acl-emu: Python (%s) does not start: %s\n", python, status.err_msg ? status.err_msg : "unknown reason");
@@ -241,12 +251,19 @@ static int attach(void)
              "    import sys\n"
              "    sys.stderr.write(f'acl-emu: the Python side does not load: {type(error).__name__}: {error}\\n')\n",
              (unsigned long long)(uintptr_t)&entry, (unsigned long long)(uintptr_t)acl_emu_names, acl_emu_count);
-    PyGILState_STATE state = started_python ? PyGILState_UNLOCKED : py.Ensure();
-    py.RunString(code, NULL);
-    if (started_python)
+    if (started_python) {
+        struct sigaction interrupt; /* importing Python's signal module takes SIGINT over; it stays the program's */
+        int kept = sigaction(SIGINT, NULL, &interrupt) == 0;
+        py.RunString("import signal\n", NULL);
+        py.RunString(code, NULL);
+        if (kept)
+            sigaction(SIGINT, &interrupt, NULL);
         py.SaveThread(); /* the thread that started Python holds its lock until here */
-    else
+    } else {
+        PyGILState_STATE state = py.Ensure();
+        py.RunString(code, NULL);
         py.Release(state);
+    }
     return entry != NULL;
 }
 
@@ -266,12 +283,12 @@ static void start(void)
     pthread_mutex_unlock(&starting);
 }
 
-int acl_emu_enter(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result)
+int acl_emu_enter(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller)
 {
     acl_emu_entry call = __atomic_load_n(&entry, __ATOMIC_ACQUIRE);
     if (__builtin_expect(!call, 0)) {
         start();
         call = __atomic_load_n(&entry, __ATOMIC_ACQUIRE);
     }
-    return call ? call(function, arguments, result) : 1;
+    return call ? call(function, arguments, result, caller) : 1;
 }

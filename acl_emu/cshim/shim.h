@@ -12,14 +12,14 @@ typedef union {
     const void *p;
 } acl_emu_arg;
 
-/* The Python side: 0 when the call was carried out and *result is set. */
-typedef int (*acl_emu_entry)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+/* The Python side: 0 when the call was carried out and *result is set. caller: where the program called from. */
+typedef int (*acl_emu_entry)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
 
 /* Names of the exported functions; the index is what acl_emu_entry gets. */
 extern const char *const acl_emu_names[];
 extern const uint32_t acl_emu_count;
 
 /* Calls Python, starting it first where needed. Not 0: it could not be called, and *result is not set. */
-int acl_emu_enter(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_enter(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
 
 #endif

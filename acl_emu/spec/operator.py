@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 
 from acl_emu import constants as c
-from acl_emu import soc
+from acl_emu import observe, soc
 from acl_emu.errors import AclError, AclnnInner, AclnnNullptr, report
 from acl_emu.executor import Executor, Plan, find_executor
 from acl_emu.soc import ALL, Product
@@ -17,6 +17,9 @@ from acl_emu.spec.kinds import HandleKind, Kind, StringKind, TensorKind
 from acl_emu.tensor import Operand, TensorList
 
 Check = Callable[["Operator", tuple[Any, ...]], Plan | None]
+
+
+_PHASE_TWO = ("workspace", "workspaceSize", "executor", "stream")
 
 
 class Parameter(NamedTuple):
@@ -92,14 +95,32 @@ class Operator:
 
     def get_workspace_size(self, /, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
         """Phase one, as a program calls it: workspace size, executor, status."""
+        if observe.watching is None:
+            return self._phase_one(*arguments, **named)
+        bound = inspect.signature(self.function).bind(*arguments, **named).args
+        answer: tuple[int, int | None, int] = observe.watching.call(
+            f"{self.name}GetWorkspaceSize", self._names, bound, lambda: self._phase_one(*bound), status_last=True
+        )
+        return answer
+
+    def _phase_one(self, /, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
         try:
             executor = self.prepare(*arguments, **named)
         except AclError as error:
             return 0, None, report(error)
+        if observe.watching is not None:
+            observe.watching.tell("planned", executor)
         return executor.plan.workspace.size, executor.handle, c.ACLNN_SUCCESS
 
     def run(self, workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None) -> int:
         """Phase two, as a program calls it: status."""
+        if observe.watching is None:
+            return self._phase_two(workspace, workspaceSize, executor, stream)
+        arguments = (workspace, workspaceSize, executor, stream)
+        status: int = observe.watching.call(self.name, _PHASE_TWO, arguments, lambda: self._phase_two(*arguments), status_last=True)
+        return status
+
+    def _phase_two(self, workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None) -> int:
         try:
             find_executor(executor, self.name).launch(workspace, workspaceSize, stream)
         except AclError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acl_emu import constants as c
-from acl_emu import context, handles
+from acl_emu import context, handles, observe
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.acl_rt.streams import check_timeout
 from acl_emu.api.border import Handle, acl
@@ -67,7 +67,7 @@ def aclrtResetEvent(event: Handle, stream: Handle) -> None:
     _need_sync(found, "aclrtResetEvent")
     target = context.find_stream(stream)
     found.mark = None
-    target.submit(lambda: None)
+    target.submit(lambda: None, observe.Work("reset", "event reset", event=found))
 
 
 @acl(HEADER, "aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)")
@@ -87,7 +87,7 @@ def aclrtSynchronizeEvent(event: Handle) -> None:
     refuse_in_callback("aclrtSynchronizeEvent")
     mark = find_event(event).mark
     if mark is not None:
-        mark.stream.run_until(mark.place)
+        mark.stream.wait_for_host(mark.place)
 
 
 @acl(HEADER, "aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout)")
@@ -102,6 +102,7 @@ def aclrtSynchronizeEventWithTimeout(event: Handle, timeout: int) -> None:
         mark.stream.run_until(mark.place)
     elif not mark.stream.wait_until(mark.place, timeout / 1000):
         raise AclError(f"event was not reached after {timeout} ms", c.ACL_ERROR_RT_EVENT_SYNC_TIMEOUT)
+    mark.stream.tell_reached(mark.place)
 
 
 @acl(HEADER, "aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status)")
@@ -163,7 +164,10 @@ def _timestamp(event: Event, name: str) -> int:
 
 
 def _pending(event: Event) -> bool:
-    if event.mark is None or event.mark.reached:
+    if event.mark is None:
+        return False
+    if event.mark.reached:
+        event.mark.stream.tell_reached(event.mark.place)
         return False
     event.mark.stream.step()
     return True

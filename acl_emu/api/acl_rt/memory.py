@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from acl_emu import constants as c
-from acl_emu import context, memory, soc
+from acl_emu import context, memory, observe, soc
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, host_address
 from acl_emu.errors import AclError, DeviceFault, FeatureNotSupport, InvalidParam, NullParam, RtParamInvalid
@@ -130,12 +130,34 @@ class Copy(NamedTuple):
                     region.note_overread(self.call, address, self.width)
             memory.move(target, source, self.width)
 
+    def describe(self) -> observe.Work:
+        """What it reads and writes, for whoever watches."""
+
+        def rows(name: str, address: int, pitch: int) -> observe.Span:
+            return observe.Span(name, address, (self.height, self.width), (pitch, 1), 1)
+
+        return observe.Work(
+            "copy", self.call, (rows("src", self.source, self.source_pitch),), (rows("dst", self.target, self.target_pitch),)
+        )
+
+    def at_once(self) -> None:
+        """A copy that the host makes itself."""
+        _tell_host_access(self.describe)
+        self.now()
+
     def now(self) -> None:
-        """A synchronous copy."""
+        """Move the bytes; a bad address is the driver's error."""
         try:
             self.run()
         except (DeviceFault, memory.BadAddress) as error:
             raise DriverError(f"{self.call}: {error}") from None
+
+
+def _tell_host_access(describe: Callable[[], observe.Work]) -> None:
+    if observe.watching is not None:
+        work = describe()
+        work.call = observe.current_call()
+        observe.watching.tell("host_accesses", work)
 
 
 def _check_pointers(call: str, target: int, source: int, kind: int, kinds: tuple[int, ...]) -> None:
@@ -163,7 +185,7 @@ def aclrtMemcpy(dst: HostPointer, destMax: int, src: HostPointer, count: int, ki
     if target == source:
         return
     context.current()
-    Copy("aclrtMemcpy", target, source, count).now()
+    Copy("aclrtMemcpy", target, source, count).at_once()
 
 
 @acl(
@@ -202,10 +224,11 @@ def _queue_copy(copy: Copy, kind: int, stream_handle: Handle) -> None:
         raise FeatureNotSupport("a queued copy from host to host is not supported")
     if "unregistered" in places:
         refuse_in_callback(f"{copy.call} with plain host memory")
-        stream.run_until(stream.submitted)
-        copy.now()
+        stream.wait_for_host(stream.submitted)
+        copy.at_once()
     else:
-        stream.submit(_while_host_memory_lives(copy.call, copy.now, copy.source, copy.target))
+        task = _while_host_memory_lives(copy.call, copy.now, copy.source, copy.target)
+        stream.submit(task, copy.describe() if observe.watching is not None else None)
 
 
 @acl(
@@ -217,7 +240,7 @@ def aclrtMemcpy2d(dst: HostPointer, dpitch: int, src: HostPointer, spitch: int, 
     copy = _rows("aclrtMemcpy2d", dst, dpitch, src, spitch, width, height, kind, _SYNC_KINDS)
     if copy.height:
         context.current()
-        copy.now()
+        copy.at_once()
 
 
 @acl(
@@ -246,37 +269,54 @@ def _rows(
     return Copy(call, target, source, width, height, dpitch, spitch)
 
 
+class Fill(NamedTuple):
+    """Bytes to set."""
+
+    call: str
+    address: int
+    value: int
+    size: int
+
+    def describe(self) -> observe.Work:
+        """What it writes, for whoever watches."""
+        return observe.Work("fill", self.call, writes=(observe.Span.flat("devPtr", self.address, self.size),))
+
+    def now(self) -> None:
+        """Set the bytes; what leaves its allocation but not the device is only remembered."""
+        region = memory.region_of(self.address)
+        if region is not None:
+            region.note_overread(self.call, self.address, self.size)
+        try:
+            memory.fill(self.address, self.value & 0xFF, self.size)
+        except (DeviceFault, memory.BadAddress) as error:
+            raise DriverError(f"{self.call}: {error}") from None
+
+
 @acl(HEADER, "aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)")
 def aclrtMemset(devPtr: HostPointer, maxCount: int, value: int, count: int) -> None:
     """Fill device memory or page-locked host memory with a byte, at once."""
     if count:
-        filling = _filling(devPtr, maxCount, value, count)
+        fill = _checked_fill("aclrtMemset", devPtr, maxCount, value, count)
         context.current()
-        filling()
+        _tell_host_access(fill.describe)
+        fill.now()
 
 
 @acl(HEADER, "aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream)")
 def aclrtMemsetAsync(devPtr: HostPointer, maxCount: int, value: int, count: int, stream: Handle) -> None:
     """Queue a fill."""
     if count:
-        filling = _filling(devPtr, maxCount, value, count)
-        address = host_address(devPtr, "devPtr")
-        context.find_stream(stream).submit(_while_host_memory_lives("aclrtMemsetAsync", filling, address))
+        fill = _checked_fill("aclrtMemsetAsync", devPtr, maxCount, value, count)
+        task = _while_host_memory_lives(fill.call, fill.now, fill.address)
+        context.find_stream(stream).submit(task, fill.describe() if observe.watching is not None else None)
 
 
-def _filling(pointer: HostPointer, room: int, value: int, count: int) -> Callable[[], None]:
+def _checked_fill(call: str, pointer: HostPointer, room: int, value: int, count: int) -> Fill:
     address = host_address(pointer, "devPtr")
     if not address:
         raise NullParam("devPtr must not be a null pointer")
     _check_room(room, count, ("maxCount", "count"))
-
-    def fill() -> None:
-        try:
-            memory.fill(address, value & 0xFF, count)
-        except (DeviceFault, memory.BadAddress) as error:
-            raise DriverError(f"aclrtMemset: {error}") from None
-
-    return fill
+    return Fill(call, address, value, count)
 
 
 # Questions

@@ -70,7 +70,7 @@ def aclrtSynchronizeStream(stream: Handle) -> None:
     refuse_in_callback("aclrtSynchronizeStream")
     found = context.find_stream(stream, foreign_ok=True)
     if not found.never_waits:
-        found.run_until(found.submitted)
+        found.wait_for_host(found.submitted)
         raise_failure(found)
 
 
@@ -82,10 +82,12 @@ def aclrtSynchronizeStreamWithTimeout(stream: Handle, timeout: int) -> None:
     found = context.find_stream(stream, foreign_ok=True)
     if found.never_waits:
         return
+    place = found.submitted
     if timeout == -1:
-        found.run_until(found.submitted)
-    elif not found.wait_until(found.submitted, timeout / 1000):
+        found.run_until(place)
+    elif not found.wait_until(place, timeout / 1000):
         raise AclError(f"stream {found.handle:#x} was not done after {timeout} ms", c.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT)
+    found.tell_reached(place)
     raise_failure(found)
 
 
@@ -100,6 +102,7 @@ def aclrtStreamQuery(stream: Handle) -> int:
     """Whether everything on a stream is done."""
     found = context.find_stream(stream)
     if found.idle:
+        found.tell_reached(found.submitted)
         return c.ACL_STREAM_STATUS_COMPLETE
     found.step()
     return c.ACL_STREAM_STATUS_NOT_READY
