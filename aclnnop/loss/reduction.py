@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from acl_emu.dtypes import DType
 from acl_emu.spec import Array, Operand, Plan, Reduction, broadcast_shape, mapped, promote, require, shape_is
 
 ZERO_DIM = ((),)
@@ -80,6 +81,6 @@ def weighted(values: Array, weight: Array | None) -> Array:
     return values if weight is None else values * weight
 
 
-def _combined(reads: Inputs) -> tuple[Any, tuple[int, ...]]:
+def _combined(reads: Inputs) -> tuple[DType, tuple[int, ...]]:
     present = [operand for operand in reads if operand is not None]
     return promote(*present), broadcast_shape(*present)
