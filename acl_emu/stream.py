@@ -340,35 +340,41 @@ class Event:
         return [(stream, place) for stream, place in self._waits if stream.done < place]
 
 
+Jobs = SimpleQueue[tuple[Task, threading.Event] | None]
+"""What a thread has to run; None ends it."""
+
+
 class HostThread:
     """The internal thread that runs the host functions of one context."""
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[tuple[Task, threading.Event] | None] = SimpleQueue()
+        self._jobs: Jobs = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
     def run(self, function: Task) -> None:
         """Run ``function`` on the thread and wait for it."""
+        finished = threading.Event()
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="acl-emu host functions", daemon=True)
+                self._jobs = SimpleQueue()  # one for each thread, so that none meets the end of another, and each its own last
+                self._thread = threading.Thread(target=self._work, args=(self._jobs,), name="acl-emu host functions", daemon=True)
                 self._thread.start()
-        finished = threading.Event()
-        self._jobs.put((function, finished))
+            self._jobs.put((function, finished))
         finished.wait()
 
     def close(self) -> None:
         """End the thread."""
         with self._lock:
             thread, self._thread = self._thread, None
+            if thread is not None:
+                self._jobs.put(None)
         if thread is not None:
-            self._jobs.put(None)
             thread.join()
 
-    def _work(self) -> None:
+    def _work(self, jobs: Jobs) -> None:
         _running.in_callback = True
-        while (job := self._jobs.get()) is not None:
+        while (job := jobs.get()) is not None:
             function, finished = job
             try:
                 call_user(function)
@@ -437,13 +443,12 @@ _exiting = False
 
 @atexit.register
 def stop_workers(seconds: float = 2.0) -> None:
-    """At the end of the process: no new task is begun, and one that is running may end."""
+    """At the end of the process: no new task is begun, and one that is running may end, unless it is the one that ends the process."""
     global _exiting
     _exiting = True
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + (0 if _running.in_callback else seconds)
     for stream in list(_streams):
-        with stream._lock:
-            worker = stream._worker
-            stream._wake.put(False)
+        worker = stream._worker  # without its lock: a signal handler may call exit while its thread holds it
+        stream._wake.put(False)
         if worker is not None and worker is not threading.current_thread():
             worker.join(max(0.0, deadline - time.monotonic()))
