@@ -729,7 +729,9 @@ static void ran(int operator_index, void *executor)
         bury(EXECUTOR, executor);
 }
 
-#include "operators.inc" /* OPERATORS, operator_names, phase_one(index), phase_two(index, executor, what): one case per declared operator */
+/* OPERATORS, operator_names, phase_one(index), phase_two(index, executor, what): one case per declared operator. not_emulated(): what only
+ * refuses. */
+#include "declared.inc"
 
 static void run_operator(void)
 {
@@ -1208,31 +1210,6 @@ static void process(void)
             STATUS(0, aclnnInit, chance(80) ? NULL : "");
         else
             STATUS(0, aclnnFinalize);
-        break;
-    }
-}
-
-/* Declared, and refused as long as they are not emulated. */
-static void not_emulated(void)
-{
-    int what, refuse = 0;
-    void *stream = pick(STREAM, &what), *result = NULL, *address = device_address();
-    aclrtPhysicalMemProp properties = {0};
-    size_t granularity;
-    int bad = what == BAD;
-    switch (below(11)) {
-    case 0: STATUS(1, aclmdlRICaptureBegin, stream, (aclmdlRICaptureMode)wild_int()); break;
-    case 1: STATUS(1, aclmdlRICaptureEnd, stream, out(&result, &bad)); break;
-    case 2: STATUS(1, aclmdlRIExecuteAsync, foreign(), stream); break;
-    case 3: STATUS(1, aclmdlRIDestroy, foreign()); break;
-    case 4: STATUS(1, aclrtReserveMemAddress, out(&result, &refuse), wild_size(), wild_size(), address, any()); break;
-    case 5: STATUS(1, aclrtReleaseMemAddress, address); break;
-    case 6: STATUS(1, aclrtMallocPhysical, out(&result, &refuse), wild_size(), out(&properties, &refuse), any()); break;
-    case 7: STATUS(1, aclrtFreePhysical, foreign()); break;
-    case 8: STATUS(1, aclrtMapMem, address, wild_size(), wild_size(), foreign(), any()); break;
-    case 9: STATUS(1, aclrtUnmapMem, address); break;
-    default:
-        STATUS(1, aclrtMemGetAllocationGranularity, out(&properties, &refuse), (aclrtMemGranularityOptions)wild_int(), out(&granularity, &refuse));
         break;
     }
 }

@@ -48,7 +48,9 @@ def clean_environment(**variables: str) -> dict[str, str]:
     return {**kept, **variables}
 
 
-def run(program: Path, *arguments: str, timeout: float = 120, cwd: Path | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def run(
+    program: Path, *arguments: str, timeout: float = 120, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run a program to its end."""
     return subprocess.run(
         [str(program), *arguments],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
@@ -108,9 +109,22 @@ def operator_calls() -> str:
     )
 
 
+def refused_calls() -> str:
+    """What is declared but not emulated: it has to refuse whatever it is given."""
+    lines = []
+    for function in FUNCTIONS.values():
+        if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in inspect.signature(function.python).parameters.values()):
+            arguments = [
+                f"({parameter.c_type})(uintptr_t)" + ("foreign()" if parameter.c_type.endswith("*") else "any()")
+                for parameter in function.prototype.parameters
+            ]
+            lines.append(f"    case {len(lines)}: STATUS(1, {', '.join([function.prototype.name, *arguments])}); break;")
+    return "\n".join(["static void not_emulated(void)", "{", f"    switch (below({max(1, len(lines))})) {{", *lines, "    }", "}", ""])
+
+
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_random_calls(seed: int, tmp_path: Path) -> None:
-    (tmp_path / "operators.inc").write_text(operator_calls(), encoding="utf-8")
+    (tmp_path / "declared.inc").write_text(operator_calls() + refused_calls(), encoding="utf-8")
     program = compile_program(tmp_path, SOURCE.read_text(encoding="utf-8"), "-Wno-unused-function", name="fuzz")
     schedule = SCHEDULES[seed % len(SCHEDULES)]
     done = run(program, str(seed), str(CALLS), env=clean_environment(ACL_EMU_DEVICES="2", ACL_EMU_SCHEDULE=schedule), timeout=300)

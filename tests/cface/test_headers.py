@@ -59,7 +59,7 @@ def test_operator_headers_are_reachable_in_every_way(tmp_path: Path) -> None:
 def test_operator_status_codes_are_visible_from_acl_h(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text(
         '#define ACLNN_ERR_PARAM_NULLPTR 161001\n#include "acl/acl.h"\n'
-        "_Static_assert(ACLNN_SUCCESS == 0 && ACLNN_ERR_PARAM_INVALID == 161002 && ACLNN_ERR_INNER == 561000, \"codes\");\n"
+        '_Static_assert(ACLNN_SUCCESS == 0 && ACLNN_ERR_PARAM_INVALID == 161002 && ACLNN_ERR_INNER == 561000, "codes");\n'
     )
     done = subprocess.run(["gcc", *WARNINGS, f"-I{INCLUDE}", "-fsyntax-only", "a.c"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -129,8 +129,8 @@ def test_every_constant_has_its_official_value() -> None:
 def test_enum_values_reach_the_compiler(tmp_path: Path) -> None:
     """The headers, not only the Python table, hold the values."""
     table = c_face.constants.table()
-    checks = [f"static_assert({name} == {value}, \"{name}\");" for enum in table["enums"].values() for name, value in enum["values"].items()]
-    checks += [f"static_assert({name} == {value}, \"{name}\");" for codes in table["codes"].values() for name, value in codes.items()]
+    checks = [f'static_assert({name} == {value}, "{name}");' for enum in table["enums"].values() for name, value in enum["values"].items()]
+    checks += [f'static_assert({name} == {value}, "{name}");' for codes in table["codes"].values() for name, value in codes.items()]
     (tmp_path / "a.cpp").write_text('#include "acl/acl.h"\n' + "\n".join(checks))
     done = subprocess.run(["g++", "-std=c++11", f"-I{INCLUDE}", "-fsyntax-only", "a.cpp"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

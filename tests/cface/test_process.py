@@ -166,7 +166,9 @@ def test_ends_in_other_schedules(schedule: str, compile_c: Compile) -> None:
     silent(compile_c(ENDS["main returns"]), 3, env=clean_environment(ACL_EMU_SCHEDULE=schedule))
 
 
-@pytest.mark.parametrize("wait", ["aclrtSynchronizeStream(stream)", "aclrtSynchronizeStreamWithTimeout(stream, -1)", "aclrtSynchronizeDevice()"])
+@pytest.mark.parametrize(
+    "wait", ["aclrtSynchronizeStream(stream)", "aclrtSynchronizeStreamWithTimeout(stream, -1)", "aclrtSynchronizeDevice()"]
+)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_program_that_waits(wait: str, number: signal.Signals, compile_c: Compile) -> None:
     program = compile_c(
@@ -304,7 +306,7 @@ def test_a_hostile_environment_and_folder(compile_c: Compile, tmp_path: Path) ->
 
 
 def test_a_folder_with_blanks_and_quotes(tmp_path: Path) -> None:
-    folder = tmp_path / "it's a \"toolkit\" folder"
+    folder = tmp_path / 'it\'s a "toolkit" folder'
     toolkit.lay_out(folder)
     program = compile_program(tmp_path, HEAD + TINY, tree=folder)
     done = run(program)
