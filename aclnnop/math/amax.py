@@ -4,17 +4,18 @@ from typing import Annotated
 
 from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.spec import ALL, Bool, In, IntArrayIn, Operand, Out, Plan, Product, mapped, operator, require, same_dtype, shape_is
-from aclnnop.math.reduction import ORDERED, largest, reduced_axes, reduced_shape
+from aclnnop.math.arithmetic import REALS
+from aclnnop.math.reduction import largest, reduced_axes, reduced_shape
 
 ND = (ACL_FORMAT_ND,)
 
 
 @operator(products=ALL - {Product.A310B})
 def aclnnAmax(
-    self: Annotated[Operand, In(*ORDERED, formats=ND)],
+    self: Annotated[Operand, In(*REALS, formats=ND)],
     dim: IntArrayIn,
     keepDim: Bool,
-    out: Annotated[Operand, Out(*ORDERED, formats=ND)],
+    out: Annotated[Operand, Out(*REALS, formats=ND)],
 ) -> Plan:
     """Find the largest element of every slice along ``dim``."""
     same_dtype(self, out)

@@ -11,7 +11,6 @@ from acl_emu.dtypes import (
     COMPLEX32,
     COMPLEX64,
     COMPLEX128,
-    DOUBLE,
     FLOAT,
     FLOAT4_E1M2,
     FLOAT4_E2M1,
@@ -20,11 +19,7 @@ from acl_emu.dtypes import (
     FLOAT16,
     HIFLOAT8,
     INT4,
-    INT8,
-    INT16,
     INT32,
-    INT64,
-    UINT8,
     UINT16,
     UINT32,
     UINT64,
@@ -47,10 +42,11 @@ from acl_emu.spec import (
     require,
     same_shape,
 )
+from aclnnop.math.arithmetic import NUMBERS
 from aclnnop.math.conversion import converted
 from aclnnop.math.narrow import decoded, encoded
 
-WIDE = (FLOAT16, FLOAT, DOUBLE, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, BOOL, COMPLEX64, COMPLEX128, BF16)
+WIDE = (*NUMBERS, UINT16, UINT32, UINT64)
 FLOATS, EIGHTS, FOURS = (FLOAT, FLOAT16, BF16), (HIFLOAT8, FLOAT8_E5M2, FLOAT8_E4M3FN), (FLOAT4_E2M1, FLOAT4_E1M2)
 NARROW = (COMPLEX32, *EIGHTS, *FOURS, INT4)
 PATHS = {(COMPLEX32, FLOAT16), (FLOAT16, COMPLEX32), (INT32, INT4)}.union(

@@ -3,11 +3,12 @@
 from typing import Annotated
 
 from acl_emu.spec import ALL, In, Operand, Out, Plan, Product, castable, length_is, mapped, nothing, operator
-from aclnnop.math.reduction import ORDERED, largest
+from aclnnop.math.arithmetic import REALS
+from aclnnop.math.reduction import largest
 
 
 @operator(products=ALL - {Product.A310B})
-def aclnnMax(self: Annotated[Operand, In(*ORDERED)], out: Annotated[Operand, Out(*ORDERED, rank=(0, 1))]) -> Plan:
+def aclnnMax(self: Annotated[Operand, In(*REALS)], out: Annotated[Operand, Out(*REALS, rank=(0, 1))]) -> Plan:
     """Find the largest of all elements."""
     castable(self.dtype, out)
     length_is(out, 1, "a single number")

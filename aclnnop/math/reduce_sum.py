@@ -5,12 +5,11 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu import dtypes
-from acl_emu.dtypes import COMPLEX64, COMPLEX128, DType
+from acl_emu.dtypes import DType
 from acl_emu.spec import ALL, Array, Bool, DataType, In, IntArrayIn, Operand, Out, Plan, Product, mapped, operator, require, shape_is
+from aclnnop.math.arithmetic import NUMBERS
 from aclnnop.math.conversion import converted
-from aclnnop.math.reduction import ORDERED, reduced_axes, reduced_shape
-
-NUMBERS = (*ORDERED, COMPLEX64, COMPLEX128)
+from aclnnop.math.reduction import reduced_axes, reduced_shape
 
 
 @operator(products=ALL - {Product.A310B})

@@ -4,12 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8
 from acl_emu.spec import Array, Operand, require, wrap_dim
 from acl_emu.tensor import IntArray
-
-ORDERED = (FLOAT, FLOAT16, DOUBLE, INT8, INT16, INT32, INT64, UINT8, BOOL, BF16)
-"""Types that have a largest element."""
 
 
 def reduced_axes(dims: IntArray, operand: Operand, name: str) -> tuple[int, ...]:

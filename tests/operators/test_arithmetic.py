@@ -299,12 +299,12 @@ ORDER = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "status", "text"), ORDER, ids=lambda item: str(item)[:60])
 @pytest.mark.parametrize("soc", ["Ascend910B1", "Ascend310P3"])
-def test_order_of_checks(changes: dict, status: int, text: str, soc: str, chip) -> None:
+def test_order_of_checks(soc: str, chip) -> None:
     chip(soc)
-    assert valid().but(**changes).status() == status
-    assert text in message()
+    for changes, status, text in ORDER:
+        assert valid().but(**changes).status() == status
+        assert text in message()
 
 
 CHIPS = {
