@@ -1,0 +1,470 @@
+"""The trace: what a program did, as a file that ui.perfetto.dev and chrome://tracing show.
+
+The file is a JSON array of trace events, one a line. It is valid at every moment, so that it is complete however the program ends: each
+write puts new events where the closing bracket was, then calls and tasks that have begun but not ended, then the bracket again.
+
+=============================  =======================================================================================
+process 1, one track a thread  calls (``X``), with arguments, results and status
+process 10 + device            one track a stream: kernels, copies, event records and waits; a counter of memory in use
+flow ``launch``                from phase one to phase two to the kernel
+flow ``event``                 from the record of an event to the wait for it on another stream
+flow ``synchronize``           from the last task of a stream to the call that waited for it
+=============================  =======================================================================================
+"""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from acl_emu import observe, soc, spell
+from acl_emu.errors import AclError
+from acl_emu.executor import Executor
+from acl_emu.memory import Allocation, DeviceMemory
+from acl_emu.observe import Call, Place, Span, Tool, Work
+from acl_emu.stream import Event, Stream
+
+HOST = 1
+FIRST_DEVICE = 10
+PHASE_TWO = ("workspace", "workspaceSize", "executor", "stream")
+
+_END = "\n]\n"
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode
+
+
+@dataclass(frozen=True)
+class Point:
+    """A moment on a track, for arrows."""
+
+    nanoseconds: int
+    process: int
+    track: int
+
+    def later(self, nanoseconds: int) -> Point:
+        """Another moment on the same track: an arrow must not point backwards."""
+        return Point(max(self.nanoseconds, nanoseconds), self.process, self.track)
+
+
+@dataclass
+class _Task:
+    """What is known of a queued task until it is done."""
+
+    name: str
+    category: str
+    arguments: dict[str, Any]
+    one: Point | None = None
+    two: Point | None = None
+    event: int = 0
+    """Handle of the event that it records."""
+    waits_for: tuple[int, int] | None = None
+    begin: int = 0
+
+
+@dataclass
+class _Planned:
+    """What phase one decided, until its executor is gone."""
+
+    point: Point
+    number: int
+    arguments: dict[str, Any]
+
+
+@dataclass
+class _Queue:
+    """The tasks of one stream, and the last one that was done."""
+
+    process: int
+    track: int
+    tasks: dict[int, _Task] = field(default_factory=dict)
+    done: tuple[int, Point] | None = None
+
+
+@dataclass
+class _Begun:
+    """A call that has not ended."""
+
+    point: Point
+    arguments: dict[str, Any]
+    planned: _Planned | None = None
+    launched: bool = False
+    waited: list[Point] = field(default_factory=list)
+
+
+class _Thread(threading.local):
+    track = 0
+
+
+class Tracer(Tool):
+    """Writes the trace of this process."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._file: int | None = None
+        """Opened at the first event: a process that only starts others leaves the file to them. -1 when no more is written."""
+        self._lock = threading.Lock()
+        self._offset = 0
+        self._written = 0
+        self._open: dict[object, str] = {}
+        """Calls and tasks that have begun, as the events that stand for them meanwhile."""
+        self._start = time.perf_counter_ns()
+        self._tracks = itertools.count(1)
+        self._flows = itertools.count(1)
+        self._thread = _Thread()
+        self._begun: dict[int, _Begun] = {}
+        self._queues: dict[int, _Queue] = {}
+        self._planned: dict[int, _Planned] = {}
+        self._recorded: dict[int, tuple[tuple[int, int], Point]] = {}
+        """The last record of each living event: which task it was, and when it was done."""
+        self._awaited: dict[tuple[int, int], Point | None] = {}
+        """Records that streams wait for."""
+        self._devices: set[int] = set()
+        os.register_at_fork(after_in_child=self._leave)
+
+    # Writing
+
+    def _leave(self) -> None:
+        """A forked child writes nothing into its parent's file."""
+        if self._file is not None and self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+    def _put(self, events: Iterable[dict[str, Any]], opened: tuple[object, dict[str, Any]] | None = None, closed: object = None) -> None:
+        """Add events; ``opened`` stands in the file until it is ``closed``."""
+        text = "".join(",\n" + _encode(event) for event in events)
+        begun = ",\n" + _encode(opened[1]) if opened else ""
+        with self._lock:
+            if opened:
+                self._open[opened[0]] = begun
+            if closed is not None:
+                self._open.pop(closed, None)
+            self._append(text)
+
+    def _append(self, text: str) -> None:
+        if self._file == -1:
+            return
+        data = text.encode("utf-8", "replace")
+        tail = ("".join(self._open.values()) + _END).encode("utf-8", "replace")
+        left_over = self._written - self._offset - len(data) - len(tail)
+        try:
+            if self._file is None:
+                self.file, self._file = _open(self.file)
+                data = _header() + data
+            _write(self._file, data + tail + b" " * left_over, self._offset)
+        except OSError as error:
+            print(f"acl-emu: {self.file}: {error.strerror or error}; there is no more of the trace", file=sys.stderr)
+            self._leave()
+            return
+        self._offset += len(data)
+        self._written = self._offset + len(tail) + max(left_over, 0)
+
+    def close(self) -> None:
+        """Cut off what was written over."""
+        with self._lock:
+            if self._file is not None and self._file >= 0:
+                os.ftruncate(self._file, self._offset + len("".join(self._open.values()).encode("utf-8", "replace")) + len(_END))
+            self._leave()
+
+    # Tracks
+
+    def _track(self) -> int:
+        """The track of the calling thread."""
+        thread = self._thread
+        if not thread.track:
+            thread.track = next(self._tracks)
+            self._put([_named("thread_name", HOST, thread.track, _thread_name())])
+        return thread.track
+
+    def _queue(self, stream: Stream) -> _Queue:
+        queue = self._queues.get(stream.number)
+        if queue is None:
+            context = stream.context
+            device = self._device(context.device.index)
+            queue = self._queues[stream.number] = _Queue(device, stream.number + 1)
+            default = " (default)" if getattr(context, "default_stream", None) is stream else ""
+            self._put([_named("thread_name", device, queue.track, f"stream {stream.number}{default}")])
+        return queue
+
+    def _device(self, index: int) -> int:
+        process = FIRST_DEVICE + index
+        if index not in self._devices:
+            self._devices.add(index)
+            self._put([_named("process_name", process, 0, f"device {index} ({soc.current().name})"), _sorted(process, index)])
+        return process
+
+    def _microseconds(self, nanoseconds: int) -> float:
+        return (nanoseconds - self._start) / 1000
+
+    def _at(self, point: Point) -> dict[str, Any]:
+        return {"ts": self._microseconds(point.nanoseconds), "pid": point.process, "tid": point.track}
+
+    def _slice(self, name: str, category: str, point: Point, end: int, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Something that took time; ``end`` is 0 while it does."""
+        if not end:
+            return {"name": name, "cat": category, "ph": "B", **self._at(point), "args": arguments}
+        duration = max(0, end - point.nanoseconds) / 1000
+        return {"name": name, "cat": category, "ph": "X", "dur": duration, **self._at(point), "args": arguments}
+
+    def _arrow(self, name: str, *points: Point) -> Iterator[dict[str, Any]]:
+        """An arrow through things that took time."""
+        number = next(self._flows)
+        for i, point in enumerate(points):
+            phase: dict[str, Any] = {"ph": "s"} if i == 0 else {"ph": "f" if i == len(points) - 1 else "t", "bp": "e"}
+            yield {"name": name, "cat": name, "id": number, **phase, **self._at(point)}
+
+    # What is heard
+
+    def call_begins(self, call: Call) -> None:
+        """Stands in the file until it ends, with its arguments as they are now: it may destroy what they stand for."""
+        given = {name: spell.argument(value, name) for name, value in zip(call.parameters, call.arguments, strict=False)}
+        point = Point(call.begin, HOST, self._track())
+        begun = self._begun[call.number] = _Begun(point, {"call": call.number, "from": place(call.place), "arguments": given})
+        if category(call) == "phase two":
+            begun.planned = self._planned.get(call.arguments[2] or 0)
+            if begun.planned is not None:
+                begun.arguments["planned by"] = begun.planned.number
+        self._put((), opened=(call.number, self._slice(call.name, category(call), point, 0, begun.arguments)))
+
+    def planned(self, executor: Executor) -> None:
+        """Phase one keeps what it decided for the tasks that come from it."""
+        call = observe.current_call()
+        begun = self._begun.get(call.number) if call else None
+        if call is None or begun is None:
+            return
+        plan = executor.plan
+        decided: dict[str, Any] = {
+            "reads": [_operand(operand) for operand in plan.reads],
+            "writes": [_operand(operand) for operand in plan.writes],
+            "workspace": plan.workspace.size,
+        }
+        begun.arguments["plan"] = {
+            **decided,
+            "parts": [[part.name, list(part.shape), str(part.dtype), part.offset, part.nbytes] for part in plan.workspace.parts],
+            "empty": plan.empty,
+        }
+        self._planned[executor.handle] = _Planned(begun.point, call.number, decided)
+
+    def call_ends(self, call: Call) -> None:
+        """With its results, and the arrows that end in it."""
+        begun = self._begun.pop(call.number, None)
+        if begun is None:
+            return
+        arguments = begun.arguments
+        if any(result is not None for result in call.results):
+            arguments["results"] = [spell.argument(result) for result in call.results]
+        if call.status is not None:
+            arguments["status"] = call.status
+            if call.status:
+                arguments["status name"] = spell.status(call.status)
+        if call.error is not None:
+            arguments["error"] = str(call.error)
+        events = [self._slice(call.name, category(call), begun.point, max(call.end, call.begin + 1), arguments)]
+        for point in begun.waited:
+            events += self._arrow("synchronize", point, begun.point.later(call.end - 1))
+        if begun.planned is not None and not begun.launched:
+            events += self._arrow("launch", begun.planned.point, begun.point)
+        self._put(events, closed=call.number)
+
+    def submitted(self, work: Work) -> None:
+        """Remember what it is until it is done."""
+        if work.stream is None:
+            return
+        begun = self._begun.get(work.call.number) if work.call else None
+        arguments: dict[str, Any] = {"place": work.place}
+        task = _Task(work.label, work.kind, arguments)
+        if begun is not None and work.call is not None:
+            arguments["call"] = work.call.number
+            task.two = begun.point
+            begun.launched = True
+            if begun.planned is not None:
+                task.one = begun.planned.point
+                arguments["planned by"] = begun.planned.number
+                arguments.update(begun.planned.arguments)
+        if work.kind in ("copy", "fill"):
+            arguments["reads"] = [_span(span) for span in work.reads]
+            arguments["writes"] = [_span(span) for span in work.writes]
+        if work.event is not None:
+            arguments["event"] = spell.living(work.event.handle, work.event)
+            self._submitted_event(task, work, work.event)
+        self._queue(work.stream).tasks[work.place] = task
+
+    def _submitted_event(self, task: _Task, work: Work, event: Event) -> None:
+        if work.kind == "record":
+            task.event = event.handle
+        elif work.kind == "wait" and event.mark is not None:
+            task.waits_for = (event.mark.stream.number, event.mark.place)
+            which, point = self._recorded.get(event.handle, (None, None))
+            self._awaited[task.waits_for] = point if which == task.waits_for else None
+
+    def task_begins(self, stream: Stream, place: int) -> None:
+        """Stands in the file until it ends."""
+        queue = self._queue(stream)
+        task = queue.tasks.get(place)
+        if task is not None:
+            task.begin = time.perf_counter_ns()
+            point = Point(task.begin, queue.process, queue.track)
+            self._put((), opened=((stream.number, place), self._slice(task.name, task.category, point, 0, task.arguments)))
+
+    def task_ends(self, stream: Stream, place: int, error: AclError | None) -> None:
+        """With the arrows that end in it."""
+        now = time.perf_counter_ns()
+        queue = self._queue(stream)
+        task = queue.tasks.pop(place, None)
+        if task is None or not task.begin:
+            return
+        if error is not None:
+            task.arguments["status"], task.arguments["error"] = error.code, str(error)
+        point = Point(task.begin, queue.process, queue.track)
+        events = [self._slice(task.name, task.category, point, now, task.arguments)]
+        if task.two is not None:
+            events += self._arrow("launch", *([task.one] if task.one else []), task.two, point)
+        if task.event:
+            self._recorded[task.event] = ((stream.number, place), point)
+        if (stream.number, place) in self._awaited:
+            self._awaited[stream.number, place] = point
+        recorded = self._awaited.pop(task.waits_for, None) if task.waits_for else None
+        if recorded is not None:
+            events += self._arrow("event", recorded, point.later(now - 1))
+        queue.done = (place, point)
+        self._put(events, closed=(stream.number, place))
+
+    def host_waited(self, stream: Stream, place: int) -> None:
+        """An arrow from the task to the call that waited for it."""
+        call = observe.current_call()
+        begun = self._begun.get(call.number) if call else None
+        done = self._queue(stream).done
+        if begun is not None and done is not None and done[0] == place:
+            begun.waited.append(done[1])
+
+    def object_gone(self, handle: int, thing: object) -> None:
+        """Nothing more comes of it."""
+        if isinstance(thing, Executor):
+            self._planned.pop(handle, None)
+        elif isinstance(thing, Event):
+            self._recorded.pop(handle, None)
+        elif isinstance(thing, Stream):
+            self._queues.pop(thing.number, None)
+
+    def allocated(self, memory: DeviceMemory, allocation: Allocation) -> None:
+        """The counter goes up."""
+        self._count(memory)
+
+    def freed(self, memory: DeviceMemory, allocation: Allocation) -> None:
+        """The counter goes down."""
+        self._count(memory)
+
+    def _count(self, memory: DeviceMemory) -> None:
+        point = Point(time.perf_counter_ns(), self._device(memory.device), 0)
+        self._put([{"name": "memory in use", "cat": "memory", "ph": "C", **self._at(point), "args": {"bytes": memory.used}}])
+
+
+def category(call: Call) -> str:
+    """``phase one``, ``phase two`` or ``call``."""
+    if call.parameters == PHASE_TWO:
+        return "phase two"
+    return "phase one" if call.name.startswith("aclnn") and call.name.endswith("GetWorkspaceSize") else "call"
+
+
+def place(where: Place) -> str:
+    """Where a call comes from."""
+    return f"{where.file}:{where.line}" if where.file else hex(where.address)
+
+
+def _operand(operand: Any) -> str:
+    return f"{operand.name} {spell.view(operand.view)}"
+
+
+def _span(span: Span) -> str:
+    count = span.item
+    for length in span.shape:
+        count *= length
+    return f"{span.name} {spell.size(count)} at {span.address:#x}"
+
+
+def _program() -> str:
+    """The name of the program, C or Python."""
+    words = Path("/proc/self/cmdline").read_bytes().decode("utf-8", "replace").split("\0") if sys.platform == "linux" else sys.argv
+    named = words[1] if len(words) > 1 and Path(words[0]).name.startswith("python") and not words[1].startswith("-") else words[0]
+    return Path(named).name or "program"
+
+
+def _thread_name() -> str:
+    """Main thread, the name that Python has for it, or its number."""
+    if threading.get_native_id() == os.getpid():
+        return "main thread"
+    known = {thread.ident: thread.name for thread in threading.enumerate()}
+    return known.get(threading.get_ident()) or f"thread {threading.get_native_id()}"
+
+
+def _header() -> bytes:
+    """The first lines, which others follow after a comma."""
+    name = _named("process_name", HOST, 0, f"{_program()} (process {os.getpid()})")
+    return f"[\n{_encode(name)},\n{_encode(_sorted(HOST, -1))}".encode()
+
+
+def _named(what: str, process: int, track: int, name: str) -> dict[str, Any]:
+    return {"name": what, "ph": "M", "ts": 0, "pid": process, "tid": track, "args": {"name": name}}
+
+
+def _sorted(process: int, index: int) -> dict[str, Any]:
+    return {"name": "process_sort_index", "ph": "M", "ts": 0, "pid": process, "tid": 0, "args": {"sort_index": index}}
+
+
+def file_for_this_process(name: str | Path) -> Path:
+    """``%p`` in a file name stands for the number of the process."""
+    return Path(str(name).replace("%p", str(os.getpid()))).absolute()
+
+
+def _open(file: Path) -> tuple[Path, int]:
+    """The file, emptied; one with the number of the process in its name where another process writes it."""
+    for candidate in (file, file.with_name(f"{file.stem}.{os.getpid()}{file.suffix}")):
+        opened = os.open(candidate, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(opened)
+            continue
+        os.ftruncate(opened, 0)
+        return candidate, opened
+    raise OSError(f"{file} is being written by another process")
+
+
+def _write(file: int, data: bytes, offset: int) -> None:
+    while data:
+        count = os.pwrite(file, data, offset)
+        data, offset = data[count:], offset + count
+
+
+def events(file: Path) -> Iterator[dict[str, Any]]:
+    """The events of a trace, one after the other; what was cut off in the middle is left out."""
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            text = line.strip().rstrip(",").lstrip("\0")
+            if text.startswith("{"):
+                try:
+                    yield json.loads(text)
+                except ValueError:
+                    return
+
+
+def repair(file: Path) -> None:
+    """Close a file that was cut off in the middle of a write."""
+    try:
+        with file.open(encoding="utf-8") as text:
+            json.load(text)
+    except ValueError:
+        kept = list(events(file))
+        file.write_text("[\n" + ",\n".join(map(_encode, kept)) + _END, encoding="utf-8")
+
+
+def from_environment(value: str) -> Tracer:
+    """ACL_EMU_TRACE=FILE."""
+    return Tracer(file_for_this_process(value))
