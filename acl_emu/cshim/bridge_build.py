@@ -16,7 +16,9 @@ ffi.cdef(
 ffi.set_source(
     "acl_emu.cshim._bridge",
     """
+    #ifndef _GNU_SOURCE
     #define _GNU_SOURCE
+    #endif
     #include <dlfcn.h>
     #include <stdlib.h>
     #include <string.h>
