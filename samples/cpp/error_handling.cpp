@@ -34,12 +34,9 @@ int Expect(const char* mistake, int expected, const char* parameter, Call call) 
 
 int main() {
     // 1. Library, device, stream
-    Library library;
-    Device device;
-    Stream stream;
-    CHECK_RET(library.Start());
-    CHECK_RET(device.Open(0));
-    CHECK_RET(stream.Create());
+    Session session;
+    CHECK_RET(session.Open(0));
+    aclrtStream stream = session.GetStream();
 
     // 2. Tensors, good and bad
     const std::vector<float> values = RandomValues(6, -1.0F, 1.0F, 101);
@@ -79,13 +76,13 @@ int main() {
     CHECK_RET(half.Create(ACL_FLOAT16, {2, 3}, ToHalf(values)));
     CHECK_RET(aclnnLogSoftmaxBackwardGetWorkspaceSize(good.Get(), good.Get(), 1, half.Get(), &workspaceSize, &executor));
     wrong += Expect("workspace is null", ACLNN_ERR_PARAM_NULLPTR, "workspace",
-                    [&] { return aclnnLogSoftmaxBackward(nullptr, workspaceSize, executor, stream.Get()); });
+                    [&] { return aclnnLogSoftmaxBackward(nullptr, workspaceSize, executor, stream); });
     DeviceMemory workspace;
     CHECK_RET(smoothL1(good, good.Get(), REDUCTION_NONE, 1.0F, out));
     CHECK_RET(workspace.Allocate(workspaceSize));
-    CHECK_RET(aclnnSmoothL1LossBackward(workspace.Address(), workspaceSize, executor, stream.Get()));
+    CHECK_RET(aclnnSmoothL1LossBackward(workspace.Address(), workspaceSize, executor, stream));
     wrong += Expect("executor is used a second time", ACLNN_ERR_INNER, "executor",
-                    [&] { return aclnnSmoothL1LossBackward(workspace.Address(), workspaceSize, executor, stream.Get()); });
+                    [&] { return aclnnSmoothL1LossBackward(workspace.Address(), workspaceSize, executor, stream); });
 
     // 5. A mistake that only the device can find: the call is accepted, the wait reports it
     Tensor one;
@@ -102,14 +99,14 @@ int main() {
                                                      nllOut.Get(), &workspaceSize, &executor));
     DeviceMemory nllWorkspace;
     CHECK_RET(nllWorkspace.Allocate(workspaceSize));
-    CHECK_RET(aclnnNLLLoss2dBackward(nllWorkspace.Address(), workspaceSize, executor, stream.Get()));
+    CHECK_RET(aclnnNLLLoss2dBackward(nllWorkspace.Address(), workspaceSize, executor, stream));
     wrong += Expect("a target is not a class", ACL_ERROR_RT_AICORE_EXCEPTION, "target",
-                    [&] { return aclrtSynchronizeStream(stream.Get()); });
+                    [&] { return aclrtSynchronizeStream(stream); });
 
     // 6. A mistake in the runtime's own calls, and a stream that is fine again
     void* nothing = nullptr;
     wrong += Expect("size is 0", ACL_ERROR_INVALID_PARAM, "size", [&] { return aclrtMalloc(&nothing, 0, ACL_MEM_MALLOC_HUGE_FIRST); });
-    CHECK_RET(aclrtSynchronizeStream(stream.Get()));
+    CHECK_RET(aclrtSynchronizeStream(stream));
     LOG_PRINT("mistakes that were not reported as they should be: %d\n", wrong);
     return wrong;
 }

@@ -49,12 +49,9 @@ int Run(const char* mode, const Common& common, const aclTensor* logitsMax, cons
 
 int main() {
     // 1. Library, device, stream
-    Library library;
-    Device device;
-    Stream stream;
-    CHECK_RET(library.Start());
-    CHECK_RET(device.Open(0));
-    CHECK_RET(stream.Create());
+    Session session;
+    CHECK_RET(session.Open(0));
+    aclrtStream stream = session.GetStream();
 
     // 2. What both modes read
     const std::vector<aclFloat16> inputHost = ToHalf(RandomValues(ROWS * WIDTH, -1.0F, 1.0F, 51));
@@ -71,7 +68,7 @@ int main() {
     Gradients fast = {std::vector<aclFloat16>(inputHost.size()), std::vector<aclFloat16>(weightHost.size())};
     Tensor softmax;
     CHECK_RET(softmax.Create(ACL_FLOAT, {ROWS, VOCABULARY}, ToFloat(problem.softmax)));
-    CHECK_RET(Run("fast mode", common, nullptr, nullptr, softmax.Get(), stream.Get(), &fast));
+    CHECK_RET(Run("fast mode", common, nullptr, nullptr, softmax.Get(), stream, &fast));
 
     // 4. Memory-saving: only two numbers per row stay
     Gradients saving = {std::vector<aclFloat16>(inputHost.size()), std::vector<aclFloat16>(weightHost.size())};
@@ -79,7 +76,7 @@ int main() {
     Tensor sumExpLogits;
     CHECK_RET(logitsMax.Create(ACL_FLOAT, {ROWS}, ToFloat(problem.logitsMax)));
     CHECK_RET(sumExpLogits.Create(ACL_FLOAT, {ROWS}, ToFloat(problem.sumExpLogits)));
-    CHECK_RET(Run("memory-saving mode", common, logitsMax.Get(), sumExpLogits.Get(), nullptr, stream.Get(), &saving));
+    CHECK_RET(Run("memory-saving mode", common, logitsMax.Get(), sumExpLogits.Get(), nullptr, stream, &saving));
 
     // 5. Compare both with the formula
     const Tolerance inputTolerance = SumTolerance(problem.inputGrad, HALF_BITS);

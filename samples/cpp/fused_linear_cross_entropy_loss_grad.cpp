@@ -13,12 +13,9 @@ const int BF16_BITS = 7;
 
 int main() {
     // 1. Library, device, stream
-    Library library;
-    Device device;
-    Stream stream;
-    CHECK_RET(library.Start());
-    CHECK_RET(device.Open(0));
-    CHECK_RET(stream.Create());
+    Session session;
+    CHECK_RET(session.Open(0));
+    aclrtStream stream = session.GetStream();
 
     // 2. Inputs and outputs
     const std::vector<uint16_t> inputHost = ToBfloat16(RandomValues(ROWS * WIDTH, -1.0F, 1.0F, 42));
@@ -53,10 +50,10 @@ int main() {
     // 4. Phase two
     DeviceMemory workspace;
     CHECK_RET(workspace.Allocate(workspaceSize));
-    CHECK_RET(aclnnFusedLinearCrossEntropyLossGrad(workspace.Address(), workspaceSize, executor, stream.Get()));
+    CHECK_RET(aclnnFusedLinearCrossEntropyLossGrad(workspace.Address(), workspaceSize, executor, stream));
 
     // 5. Wait, and copy the results back
-    CHECK_RET(aclrtSynchronizeStream(stream.Get()));
+    CHECK_RET(aclrtSynchronizeStream(stream));
     CHECK_RET(inputGrad.Memory().Read(&inputGradHost));
     CHECK_RET(weightGrad.Memory().Read(&weightGradHost));
 

@@ -55,12 +55,9 @@ std::vector<double> Expected(const std::vector<double>& gradOutput, const std::v
 
 int main() {
     // 1. Library, device, stream
-    Library library;
-    Device device;
-    Stream stream;
-    CHECK_RET(library.Start());
-    CHECK_RET(device.Open(0));
-    CHECK_RET(stream.Create());
+    Session session;
+    CHECK_RET(session.Open(0));
+    aclrtStream stream = session.GetStream();
 
     // 2. Inputs and output
     const Dims dims = {OUTER, LENGTH, INNER};
@@ -82,10 +79,10 @@ int main() {
     // 4. Phase two
     DeviceMemory workspace;
     CHECK_RET(workspace.Allocate(workspaceSize));
-    CHECK_RET(aclnnLogSoftmaxBackward(workspace.Address(), workspaceSize, executor, stream.Get()));
+    CHECK_RET(aclnnLogSoftmaxBackward(workspace.Address(), workspaceSize, executor, stream));
 
     // 5. Wait, and copy the result back
-    CHECK_RET(aclrtSynchronizeStream(stream.Get()));
+    CHECK_RET(aclrtSynchronizeStream(stream));
     CHECK_RET(out.Memory().Read(&outHost));
 
     // 6. Compare

@@ -29,12 +29,9 @@ std::vector<double> Expected(double gradOutput, const std::vector<int64_t>& targ
 
 int main() {
     // 1. Library, device, stream
-    Library library;
-    Device device;
-    Stream stream;
-    CHECK_RET(library.Start());
-    CHECK_RET(device.Open(0));
-    CHECK_RET(stream.Create());
+    Session session;
+    CHECK_RET(session.Open(0));
+    aclrtStream stream = session.GetStream();
 
     // 2. Inputs and output; totalWeight is what the forward pass adds up: the weights of the pixels that count
     const std::vector<float> gradOutputHost = {1.75F};
@@ -70,10 +67,10 @@ int main() {
     // 4. Phase two
     DeviceMemory workspace;
     CHECK_RET(workspace.Allocate(workspaceSize));
-    CHECK_RET(aclnnNLLLoss2dBackward(workspace.Address(), workspaceSize, executor, stream.Get()));
+    CHECK_RET(aclnnNLLLoss2dBackward(workspace.Address(), workspaceSize, executor, stream));
 
     // 5. Wait, and copy the result back
-    CHECK_RET(aclrtSynchronizeStream(stream.Get()));
+    CHECK_RET(aclrtSynchronizeStream(stream));
     CHECK_RET(out.Memory().Read(&outHost));
 
     // 6. Compare

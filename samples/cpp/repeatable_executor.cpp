@@ -28,12 +28,9 @@ std::vector<double> Expected(const std::vector<float>& gradOutput, const std::ve
 
 int main() {
     // 1. Library, device, stream
-    Library library;
-    Device device;
-    Stream stream;
-    CHECK_RET(library.Start());
-    CHECK_RET(device.Open(0));
-    CHECK_RET(stream.Create());
+    Session session;
+    CHECK_RET(session.Open(0));
+    aclrtStream stream = session.GetStream();
 
     // 2. Tensors for the first batch, and memory alone for every batch
     const Dims dims = {ROWS, LENGTH};
@@ -66,11 +63,11 @@ int main() {
     for (size_t batch = 0; batch < BATCHES; ++batch) {
         CHECK_RET(aclSetInputTensorAddr(executor, 0, gradOutput.Get(), gradMemory[batch].Address()));
         CHECK_RET(aclSetOutputTensorAddr(executor, 0, out.Get(), outMemory[batch].Address()));
-        CHECK_RET(aclnnLogSoftmaxBackward(workspace.Address(), workspaceSize, executor, stream.Get()));
+        CHECK_RET(aclnnLogSoftmaxBackward(workspace.Address(), workspaceSize, executor, stream));
     }
 
     // 5. Wait for all batches
-    CHECK_RET(aclrtSynchronizeStream(stream.Get()));
+    CHECK_RET(aclrtSynchronizeStream(stream));
     CHECK_RET(aclDestroyAclOpExecutor(executor));
 
     // 6. Compare each

@@ -92,6 +92,24 @@ private:
     aclrtStream stream_ = nullptr;
 };
 
+// What most programs begin with: the library, one device, one stream.
+class Session {
+public:
+    aclError Open(int32_t deviceId) {
+        aclError status = library_.Start();
+        if (status == ACL_SUCCESS) {
+            status = device_.Open(deviceId);
+        }
+        return status == ACL_SUCCESS ? stream_.Create() : status;
+    }
+    aclrtStream GetStream() const { return stream_.Get(); }
+
+private:
+    Library library_;
+    Device device_;
+    Stream stream_;
+};
+
 class DeviceMemory {
 public:
     DeviceMemory() = default;

@@ -24,12 +24,9 @@ std::vector<double> Expected(const std::vector<double>& gradOut, const std::vect
 
 int main() {
     // 1. Library, device, stream
-    Library library;
-    Device device;
-    Stream stream;
-    CHECK_RET(library.Start());
-    CHECK_RET(device.Open(0));
-    CHECK_RET(stream.Create());
+    Session session;
+    CHECK_RET(session.Open(0));
+    aclrtStream stream = session.GetStream();
 
     // 2. Inputs and output: a column of FLOAT16, a matrix of FLOAT and a row of FLOAT16
     const std::vector<aclFloat16> gradOutHost = ToHalf(RandomValues(ROWS, 0.5F, 4.0F, 11));
@@ -54,10 +51,10 @@ int main() {
     // 4. Phase two: put the work on the stream
     DeviceMemory workspace;
     CHECK_RET(workspace.Allocate(workspaceSize));
-    CHECK_RET(aclnnSmoothL1LossBackward(workspace.Address(), workspaceSize, executor, stream.Get()));
+    CHECK_RET(aclnnSmoothL1LossBackward(workspace.Address(), workspaceSize, executor, stream));
 
     // 5. Wait, and copy the result back
-    CHECK_RET(aclrtSynchronizeStream(stream.Get()));
+    CHECK_RET(aclrtSynchronizeStream(stream));
     CHECK_RET(gradInput.Memory().Read(&gradInputHost));
 
     // 6. Compare; everything is released when it goes out of scope

@@ -21,12 +21,9 @@ struct View {
 
 int main() {
     // 1. Library, device, stream
-    Library library;
-    Device device;
-    Stream stream;
-    CHECK_RET(library.Start());
-    CHECK_RET(device.Open(0));
-    CHECK_RET(stream.Create());
+    Session session;
+    CHECK_RET(session.Open(0));
+    aclrtStream stream = session.GetStream();
 
     // 2. Four views of three rows and four columns
     const Dims dims = {3, 4};
@@ -59,10 +56,10 @@ int main() {
     // 4. Phase two
     DeviceMemory workspace;
     CHECK_RET(workspace.Allocate(workspaceSize));
-    CHECK_RET(aclnnSmoothL1LossBackward(workspace.Address(), workspaceSize, executor, stream.Get()));
+    CHECK_RET(aclnnSmoothL1LossBackward(workspace.Address(), workspaceSize, executor, stream));
 
     // 5. Wait, and copy the whole storage of the output back
-    CHECK_RET(aclrtSynchronizeStream(stream.Get()));
+    CHECK_RET(aclrtSynchronizeStream(stream));
     CHECK_RET(gradInput.Memory().Read(&storage));
 
     // 6. Compare: the elements of the view have changed, the gaps between them have not
