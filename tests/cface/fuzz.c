@@ -658,6 +658,18 @@ static const Recipe *recipe_of(const char *name)
 }
 
 static int friendly; /* whether the call is meant to succeed */
+static aclDataType common_type;
+static uint64_t common_rank;
+static int64_t common_dims[4];
+
+static void choose_common(void)
+{
+    static const int types[] = {ACL_FLOAT, ACL_FLOAT, ACL_FLOAT16, ACL_BF16, ACL_INT32, ACL_INT64, ACL_BOOL};
+    common_type = (aclDataType)ONE_OF(types);
+    common_rank = (uint64_t)below(4);
+    for (int i = 0; i < 4; i++)
+        common_dims[i] = chance(90) ? 4 : below(4);
+}
 
 /* The tensor for one parameter: as the recipe wants it, or any. position: among the tensors of the operator. */
 static void *tensor_for(const char *operator, int position, int *refuse)
@@ -675,6 +687,12 @@ static void *tensor_for(const char *operator, int position, int *refuse)
         }
         return *slot;
     }
+    if (friendly && !recipe && pools[TENSOR].count < MOST && pools[DEVICE_MEMORY].count && chance(97)) { /* all alike: what most operators take */
+        void *tensor = MAKE(aclCreateTensor, common_dims, common_rank, common_type, NULL, 0, ACL_FORMAT_ND, common_dims, common_rank,
+                            pools[DEVICE_MEMORY].living[below(pools[DEVICE_MEMORY].count)].handle);
+        add(TENSOR, tensor);
+        return tensor;
+    }
     int what;
     void *handle = pick(TENSOR, &what);
     *refuse |= what == BAD;
@@ -684,6 +702,8 @@ static void *tensor_for(const char *operator, int position, int *refuse)
 static void *object_for(int kind, int *refuse)
 {
     int what;
+    if (friendly && pools[kind].count)
+        return pools[kind].living[below(pools[kind].count)].handle;
     void *handle = pick(kind, &what);
     *refuse |= what == BAD;
     return handle;
@@ -739,6 +759,7 @@ static void run_operator(void)
     while (chance(90) && !recipe_of(operator_names[operator_index])) /* those that can succeed get more than their share */
         operator_index = below(OPERATORS);
     friendly = chance(60);
+    choose_common();
     if (!full(EXECUTOR) && chance(55))
         phase_one(operator_index);
     else if (pools[EXECUTOR].count && chance(70)) {
