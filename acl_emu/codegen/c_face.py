@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 from acl_emu.api.border import FUNCTIONS, CParameter, Prototype
@@ -82,8 +81,8 @@ _FORWARDING = {
     "acl/acl_op.h": ["acl/acl_base.h"],
 }
 
-# Small headers that are no declarations: their text is kept beside this file.
-_WRITTEN = {"aclnn/opdev/fp16_t.h": "fp16_t.h", "securec.h": "securec.h"}
+WRITTEN_BY_HAND = ("aclnn/opdev/fp16_t.h", "securec.h")
+"""Small headers of code, not declarations: they are kept in include/ as they are."""
 
 CODES_IN_MACROS = ("acl/error_codes/rt_error_codes.h", "aclnn/opdev/op_errno.h")
 
@@ -132,9 +131,6 @@ def _acl_headers() -> dict[str, str]:
             line for name, value in table["codes"][header].items() for line in (f"#ifndef {name}", f"#define {name} {value}", "#endif")
         ]
         files[header] = _header(header, ["", *lines])
-    for header, name in _WRITTEN.items():
-        text = Path(__file__).with_name("headers").joinpath(name).read_text(encoding="utf-8")
-        files[header] = _header(header, text.rstrip().splitlines())
     for header, targets in _FORWARDING.items():
         files[header] = _header(header, [], [f'"{target}"' for target in targets])
     return files
