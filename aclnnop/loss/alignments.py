@@ -1,12 +1,13 @@
 """The ways to stretch labels over a longer input, which connectionist temporal classification sums over: rules, states, steps."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from acl_emu.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
 from acl_emu.errors import DeviceFault
-from acl_emu.spec import Array, Operand, require
+from acl_emu.spec import Array, Operand, Plan, mapped, require
 from acl_emu.tensor import IntArray
 
 PROBABILITY_TYPES = (FLOAT16, FLOAT, BF16, DOUBLE)
@@ -30,6 +31,20 @@ def check_sequences(
     )
     require(0 <= blank < classes, f"blank is {blank}, expected a value in [0, {classes - 1}]")
     return time, batch, longest
+
+
+def plan_sequences(
+    kernel: Callable[..., Any],
+    reads: Sequence[Operand],
+    writes: Sequence[Operand],
+    targets: Operand,
+    inputLengths: IntArray,
+    targetLengths: IntArray,
+    **attributes: Any,
+) -> Plan:
+    """A kernel on checked sequences, in float64: probabilities of long paths are sums of many small ones."""
+    lengths = {"input_lengths": np.array(inputLengths.values, np.int64), "target_lengths": np.array(targetLengths.values, np.int64)}
+    return mapped(kernel, reads=reads, writes=writes, via=writes[0].dtype, compute=np.float64, raw=(targets,), **lengths, **attributes)
 
 
 class States(NamedTuple):

@@ -6,8 +6,8 @@ import numpy as np
 
 from acl_emu import soc
 from acl_emu.dtypes import BOOL, FLOAT, FLOAT16, INT32, INT64
-from acl_emu.spec import ALL, Array, Bool, In, Int, IntArrayIn, Operand, Out, Plan, Product, mapped, operator, same_dtype, shape_is
-from aclnnop.loss.alignments import PROBABILITY_TYPES, check_sequences, states_of
+from acl_emu.spec import ALL, Array, Bool, In, Int, IntArrayIn, Operand, Out, Plan, Product, operator, same_dtype, shape_is
+from aclnnop.loss.alignments import PROBABILITY_TYPES, check_sequences, plan_sequences, states_of
 
 Probabilities = Annotated[Operand, In(*PROBABILITY_TYPES, rank=(2, 3))]
 ScoresOut = Annotated[Operand, Out(*PROBABILITY_TYPES)]
@@ -31,19 +31,9 @@ def aclnnCtcLoss(
     states = 2 * longest + 1
     width = states if soc.current().product is Product.A950 else -(-states // 8) * 8
     shape_is(logAlphaOut, (batch, time, width), f"2 * {longest} + 1 states" + ("" if width == states else ", rounded up to 8"))
-    return mapped(
-        forward,
-        reads=(logProbs, targets),
-        writes=(negLogLikelihoodOut, logAlphaOut),
-        via=logProbs.dtype,
-        compute=np.float64,
-        raw=(targets,),
-        input_lengths=np.array(inputLengths.values, np.int64),
-        target_lengths=np.array(targetLengths.values, np.int64),
-        blank=blank,
-        zero_infinity=zeroInfinity,
-        width=width,
-    )
+    outputs = (negLogLikelihoodOut, logAlphaOut)
+    options = {"blank": blank, "zero_infinity": zeroInfinity, "width": width}
+    return plan_sequences(forward, (logProbs, targets), outputs, targets, inputLengths, targetLengths, **options)
 
 
 def forward(

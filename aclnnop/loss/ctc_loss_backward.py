@@ -16,14 +16,13 @@ from acl_emu.spec import (
     Out,
     Plan,
     Product,
-    mapped,
     operator,
     require,
     same_dtype,
     same_shape,
     shape_is,
 )
-from aclnnop.loss.alignments import PROBABILITY_TYPES, check_sequences, states_of
+from aclnnop.loss.alignments import PROBABILITY_TYPES, check_sequences, plan_sequences, states_of
 
 Cube = Annotated[Operand, In(*PROBABILITY_TYPES, rank=3)]
 PerSequence = Annotated[Operand, In(*PROBABILITY_TYPES, rank=1)]
@@ -52,18 +51,8 @@ def aclnnCtcLossBackward(
         f"logAlpha has shape {list(logAlpha.shape)}, expected ({batch}, {time}, at least {2 * longest + 1}) and not empty",
     )
     same_shape(logProbs, out)
-    return mapped(
-        gradient,
-        reads=(gradOut, logProbs, targets, negLogLikelihood, logAlpha),
-        writes=(out,),
-        via=logProbs.dtype,
-        compute=np.float64,
-        raw=(targets,),
-        input_lengths=np.array(inputLengths.values, np.int64),
-        target_lengths=np.array(targetLengths.values, np.int64),
-        blank=blank,
-        zero_infinity=zeroInfinity,
-    )
+    reads = (gradOut, logProbs, targets, negLogLikelihood, logAlpha)
+    return plan_sequences(gradient, reads, (out,), targets, inputLengths, targetLengths, blank=blank, zero_infinity=zeroInfinity)
 
 
 def gradient(

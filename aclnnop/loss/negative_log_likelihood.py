@@ -1,12 +1,14 @@
 """What the negative log likelihood losses of rows and of images share: rules, forward and backward."""
 
+from typing import Annotated
+
 import numpy as np
 
 from acl_emu.dtypes import INT32, INT64, UINT8
 from acl_emu.spec import Array, In, Operand, Plan, Reduction, length_is, mapped, nothing, require, same_dtype, same_shape, shape_is
 from aclnnop.loss.class_targets import at_classes, find_classes, reduced
 
-INDEX = In(INT64, UINT8, INT32)
+Index = Annotated[Operand, In(INT64, UINT8, INT32)]
 
 
 def check_classes(self: Operand, target: Operand, weight: Operand, layouts: dict[int, str]) -> None:

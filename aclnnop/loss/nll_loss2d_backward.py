@@ -4,22 +4,15 @@ from typing import Annotated
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import ALL, FloatIn, FloatOut, In, Int, Operand, Plan, Product, operator
-from aclnnop.loss.negative_log_likelihood import INDEX, plan_gradient
+from aclnnop.loss.negative_log_likelihood import Index, plan_gradient
 from aclnnop.loss.nll_loss2d import LAYOUTS
 
-TotalWeight = Annotated[Operand, In(FLOAT, FLOAT16, BF16, const=False)]
+Total = Annotated[Operand, In(FLOAT, FLOAT16, BF16, const=False)]
 
 
 @operator(products=ALL - {Product.A310B, Product.A310P})
 def aclnnNLLLoss2dBackward(
-    gradOutput: FloatIn,
-    self: FloatIn,
-    target: Annotated[Operand, INDEX],
-    weight: FloatIn,
-    reduction: Int,
-    ignoreIndex: Int,
-    totalWeight: TotalWeight,
-    out: FloatOut,
+    gradOutput: FloatIn, self: FloatIn, target: Index, weight: FloatIn, reduction: Int, ignoreIndex: Int, totalWeight: Total, out: FloatOut
 ) -> Plan:
     """Put ``-weight * gradOutput`` at the target class of every pixel."""
     return plan_gradient(gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out, layouts=LAYOUTS)

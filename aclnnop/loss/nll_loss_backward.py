@@ -1,9 +1,7 @@
 """aclnnNLLLossBackward: gradient of the negative log likelihood loss of rows."""
 
-from typing import Annotated
-
-from acl_emu.spec import ALL, FloatIn, FloatOut, Int, Operand, Plan, Product, operator
-from aclnnop.loss.negative_log_likelihood import INDEX, plan_gradient
+from acl_emu.spec import ALL, FloatIn, FloatOut, Int, Plan, Product, operator
+from aclnnop.loss.negative_log_likelihood import Index, plan_gradient
 from aclnnop.loss.nll_loss import LAYOUTS
 
 
@@ -11,7 +9,7 @@ from aclnnop.loss.nll_loss import LAYOUTS
 def aclnnNLLLossBackward(
     gradOutput: FloatIn,
     self: FloatIn,
-    target: Annotated[Operand, INDEX],
+    target: Index,
     weight: FloatIn,
     reduction: Int,
     ignoreIndex: Int,
