@@ -104,7 +104,11 @@ struct Training {
 
     // Positive inputs and weights away from zero: gradients then have no elements in which large terms cancel.
     Training(const HalfType& halfType, bool fastMode)
-        : type(halfType), fast(fastMode), input(type.encode(RandomValues(ROWS * WIDTH, 0.25F, 1.0F, 11))), reports(DEVICES), meeting(DEVICES) {
+        : type(halfType),
+          fast(fastMode),
+          input(type.encode(RandomValues(ROWS * WIDTH, 0.25F, 1.0F, 11))),
+          reports(DEVICES),
+          meeting(DEVICES) {
         std::vector<float> values = RandomValues(VOCABULARY * WIDTH, -0.2F, 0.2F, 12);
         for (float& value : values) {
             value += value < 0 ? -0.1F : 0.1F;
