@@ -25,6 +25,7 @@ from acl_emu.spec import (
     shape_is,
 )
 from acl_emu.spec.tiling import in_tiling
+from aclnnop.activation.along_axis import log_softmax
 from aclnnop.loss.class_targets import at_classes, find_classes, reduced
 
 ClassWeight = Annotated[Operand | None, In(FLOAT, optional=True)]
@@ -95,9 +96,7 @@ def cross_entropy(
     """The loss, and the log softmax that it is taken from."""
     classes = x.shape[1]
     index, counted = find_classes(target, classes, ignored)
-    largest = x.max(axis=1, keepdims=True)
-    x = x - np.where(np.isfinite(largest), largest, 0)
-    log_prob = x - np.log(np.exp(x).sum(axis=1, keepdims=True))
+    log_prob = log_softmax(x, axis=1)
     by_class = class_weights(weight, classes)
     weights = np.where(counted, by_class[index], 0)
     losses = np.where(counted, -weights * at_classes(log_prob, index, 1), 0)
