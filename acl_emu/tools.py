@@ -9,6 +9,7 @@ import os
 from acl_emu import observe
 
 STARTERS = {
+    "ACL_EMU_CHECK": "acl_emu.checker",
     "ACL_EMU_TRACE": "acl_emu.trace",
     "ACL_EMU_REPORT": "acl_emu.report",
 }
