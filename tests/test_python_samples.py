@@ -1,12 +1,14 @@
-"""samples/python: each program prints what the program on its operator's page prints, and nothing else."""
+"""samples/python: each program prints what the program on its operator's page prints, and nothing else; the training step checks itself."""
 
 from __future__ import annotations
 
 import math
 import os
+import re
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -37,12 +39,12 @@ EXPECTED: dict[str, list[float]] = {
 
 
 def test_every_sample_is_tested() -> None:
-    assert {path.stem for path in SAMPLES.glob("*.py") if path.stem != "sample_support"} == set(EXPECTED)
+    assert {path.stem for path in SAMPLES.glob("*.py") if path.stem != "sample_support"} == {*EXPECTED, "vocab_parallel"}
 
 
-def run(name: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(name: str, folder: Path = SAMPLES, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {key: value for key, value in os.environ.items() if not key.startswith(("ACL_EMU_", "ASCEND_"))}
-    command = [sys.executable, "-W", "error", str(SAMPLES / f"{name}.py")]
+    command = [sys.executable, "-W", "error", str(folder / f"{name}.py")]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env={**env, **environment})
 
 
@@ -55,7 +57,7 @@ def test_output(name: str, schedule: str) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("name", [*EXPECTED, "vocab_parallel"])
 def test_a_failed_call_ends_the_program(name: str) -> None:
     """On a chip without a kernel, phase one fails: exit code 1, and the reason on stderr."""
     done = run(name, ACL_EMU_SOC="Ascend310B1")
@@ -64,3 +66,38 @@ def test_a_failed_call_ends_the_program(name: str) -> None:
     assert f"GetWorkspaceSize failed. ERROR: {code}" in done.stderr
     assert "has no kernel for Ascend310B1" in done.stderr
     assert done.returncode == 1
+
+
+ROW = re.compile(r"(FLOAT16|BF16) +(fast|memory-saving) +(\d) +(\d\.\d{3}) +(\d+\.\d) % +(\d+\.\d) % +(\d+\.\d) %")
+LOSSES = (7.302, 7.023, 6.752)
+
+
+@pytest.mark.parametrize("schedule", soc.SCHEDULES)
+def test_vocab_parallel(schedule: str) -> None:
+    """Both types in both modes lose the same in every step, and stay well within the standard."""
+    done = run("vocab_parallel", ACL_EMU_SCHEDULE=schedule)
+    assert (done.stderr, done.returncode) == ("", 0)
+    rows = [row.groups() for line in done.stdout.splitlines()[2:] if (row := ROW.fullmatch(line))]
+    assert len(rows) == len(done.stdout.splitlines()) - 2
+    modes = [("FLOAT16", "fast"), ("FLOAT16", "memory-saving"), ("BF16", "fast"), ("BF16", "memory-saving")]
+    assert [row[:3] for row in rows] == [(*mode, str(step)) for mode in modes for step in (1, 2, 3)]
+    assert [float(row[3]) for row in rows] == pytest.approx(4 * LOSSES, abs=0.003)
+    assert all(float(share) < 50 for row in rows for share in row[4:])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("LEARNING_RATE = 0.02", "LEARNING_RATE = -0.02"),
+        ("np.where(masks == 1, 0,", "np.where(masks == 0, 0,"),
+        ("(sums * np.exp(below))", "(sums)"),
+    ],
+)
+def test_vocab_parallel_notices(old: str, new: str, tmp_path: Path) -> None:
+    """A loss that rises, a target's logit from the wrong shard, sums below different maxima."""
+    text = (SAMPLES / "vocab_parallel.py").read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    (tmp_path / "vocab_parallel.py").write_text(text.replace(old, new), encoding="utf-8")
+    done = run("vocab_parallel", tmp_path, PYTHONPATH=str(SAMPLES))
+    assert (done.stderr, done.returncode) == ("", 1)
+    assert "expected errors below 100 %" in done.stdout
