@@ -138,6 +138,9 @@ class Tool:
     def call_begins(self, call: Call) -> None:
         """A function is entered."""
 
+    def refuses(self, call: Call) -> AclError | None:
+        """Asked before a call is carried out: with an error it is not, and fails with it."""
+
     def call_ends(self, call: Call) -> None:
         """It returns: status, results and error are set."""
 
@@ -158,6 +161,10 @@ class Tool:
 
     def submitted(self, work: Work) -> None:
         """Work was put on a stream; ``work.stream`` and ``work.place`` say where."""
+
+    def replaces(self, task: Callable[[], object], work: Work) -> Callable[[], object]:
+        """Asked before work is put on a stream: what runs there instead of ``task``."""
+        return task
 
     def task_begins(self, stream: Stream, place: int) -> None:
         """A stream begins a task."""
@@ -187,15 +194,23 @@ class Watch:
             getattr(tool, what)(*facts)
 
     def call(
-        self, name: str, parameters: tuple[str, ...], arguments: tuple[Any, ...], function: Callable[[], Any], *, status_last: bool
+        self,
+        name: str,
+        parameters: tuple[str, ...],
+        arguments: tuple[Any, ...],
+        function: Callable[[], Any],
+        *,
+        status_last: bool,
+        refuse: Callable[[AclError], Any],
     ) -> Any:
-        """Carry out a call and tell of it."""
+        """Carry out a call and tell of it; ``refuse`` gives the answer of a call that a tool refuses."""
         call = Call(next(_numbers), name, parameters, arguments, threading.get_ident(), here(), time.perf_counter_ns())
         outer, _thread.call = _thread.call, call
         take_reported()
         self.tell("call_begins", call)
         try:
-            answer = function()
+            refusal = next(filter(None, (tool.refuses(call) for tool in self.tools)), None)
+            answer = function() if refusal is None else refuse(refusal)
             results = answer if isinstance(answer, tuple) else (answer,)
             if status_last:
                 call.status, call.results = results[-1], results[:-1]
@@ -207,6 +222,12 @@ class Watch:
             call.error = take_reported()
             self.tell("call_ends", call)
             _thread.call = outer
+
+    def task(self, task: Callable[[], object], work: Work) -> Callable[[], object]:
+        """What is put on a stream as ``task``."""
+        for tool in self.tools:
+            task = tool.replaces(task, work)
+        return task
 
 
 watching: Watch | None = None

@@ -107,6 +107,7 @@ class Stream:
                 work = work or observe.Work("callback", "host callback")
                 work.stream, work.place, work.call = self, place, observe.current_call()
                 observe.watching.tell("submitted", work)
+                task = observe.watching.task(task, work)
             self._queue.append((place, task))
             if self._schedule == "async":
                 self._call_worker()

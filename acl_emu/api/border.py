@@ -13,7 +13,7 @@ import inspect
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 
@@ -133,11 +133,14 @@ class acl:
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Turn results into out-parameters and exceptions into status codes."""
 
+        def refuse(error: AclError) -> Any:
+            return (*map(_null_of, results), report(error)) if results else report(error)
+
         def carry_out(*arguments: Any, **named: Any) -> Any:
             try:
                 result = function(*arguments, **named)
             except AclError as error:
-                return (*map(_null_of, results), report(error)) if results else report(error)
+                return refuse(error)
             if not results:
                 return c.ACL_SUCCESS
             return (*result, c.ACL_SUCCESS) if isinstance(result, tuple) else (result, c.ACL_SUCCESS)
@@ -146,7 +149,7 @@ class acl:
         def call(*arguments: Any, **named: Any) -> Any:
             if observe.watching is None:
                 return carry_out(*arguments, **named)
-            return _watched(function, carry_out, arguments, named, status_last=True)
+            return _watched(function, carry_out, refuse, arguments, named, status_last=True)
 
         results = _declare(self.text, self.header, call).results  # a null pointer is a result, too
         return call
@@ -162,32 +165,46 @@ class plain:
     def __call__(self, function: Callable[P, A]) -> Callable[P, A | None]:
         """Turn exceptions into a null result."""
 
+        def refuse(error: AclError) -> Any:
+            code = report(error)
+            return code if returns_status else None
+
         def carry_out(*arguments: Any, **named: Any) -> A | None:
             try:
                 return function(*arguments, **named)
             except AclError as error:
-                report(error)
-                return None
+                return cast("A | None", refuse(error))
 
         @functools.wraps(function)
         def call(*arguments: P.args, **named: P.kwargs) -> A | None:
             if observe.watching is None:
                 return carry_out(*arguments, **named)
-            answer: A | None = _watched(function, carry_out, arguments, named, status_last=False)
+            answer: A | None = _watched(function, carry_out, refuse, arguments, named, status_last=False)
             return answer
 
-        _declare(self.text, self.header, call)
+        returns_status = _declare(self.text, self.header, call).prototype.result in _STATUS_TYPES
         return call
 
 
 def _watched(
-    function: Callable[..., Any], carry_out: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any], *, status_last: bool
+    function: Callable[..., Any],
+    carry_out: Callable[..., Any],
+    refuse: Callable[[AclError], Any],
+    arguments: tuple[Any, ...],
+    named: dict[str, Any],
+    *,
+    status_last: bool,
 ) -> Any:
     """The same call, told to whoever watches."""
     bound = inspect.signature(function).bind(*arguments, **named)
     assert observe.watching is not None
     return observe.watching.call(
-        function.__name__, tuple(bound.arguments), bound.args, lambda: carry_out(*arguments, **named), status_last=status_last
+        function.__name__,
+        tuple(bound.arguments),
+        bound.args,
+        lambda: carry_out(*arguments, **named),
+        status_last=status_last,
+        refuse=refuse,
     )
 
 
@@ -208,8 +225,14 @@ def not_emulated(header: str, prototype: str) -> Callable[..., int]:
     """Declare a function that returns an error which says that it is not emulated yet."""
     name = parse_prototype(prototype, header).name
 
-    def call(*_arguments: Any) -> int:
+    def refuse() -> int:
         return report(NotEmulated(f"{name} is not emulated yet"))
+
+    def call(*arguments: Any) -> int:
+        if observe.watching is None:
+            return refuse()
+        status: int = observe.watching.call(name, (), arguments, refuse, status_last=True, refuse=report)
+        return status
 
     call.__name__ = name
     call.__doc__ = "Not emulated yet: returns 207000."

@@ -74,7 +74,7 @@ def _make_handler(name: str) -> Handler:
         try:
             handler(arguments, result)
         except AclError as error:
-            code = report(error)
+            code = report(error) if observe.watching is None else _tell_refused(name, error)
             result.u = 0
             if failed is not None:
                 result.i = code
@@ -85,6 +85,13 @@ def _make_handler(name: str) -> Handler:
                 result.i = failed
 
     return guarded
+
+
+def _tell_refused(name: str, error: AclError) -> int:
+    """A call that failed here, before it became a Python call."""
+    assert observe.watching is not None
+    status: int = observe.watching.call(name, (), (), lambda: report(error), status_last=True, refuse=report)
+    return status
 
 
 def _failed_result(name: str, declared: ApiFunction | None) -> int | None:

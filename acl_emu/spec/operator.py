@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 
 from acl_emu import constants as c
-from acl_emu import observe, soc
+from acl_emu import handles, observe, soc
 from acl_emu.errors import AclError, AclnnInner, AclnnNullptr, report
 from acl_emu.executor import Executor, Plan, find_executor
 from acl_emu.soc import ALL, Product
@@ -99,7 +99,12 @@ class Operator:
             return self._phase_one(*arguments, **named)
         bound = inspect.signature(self.function).bind(*arguments, **named).args
         answer: tuple[int, int | None, int] = observe.watching.call(
-            f"{self.name}GetWorkspaceSize", self._names, bound, lambda: self._phase_one(*bound), status_last=True
+            f"{self.name}GetWorkspaceSize",
+            self._names,
+            bound,
+            lambda: self._phase_one(*bound),
+            status_last=True,
+            refuse=lambda error: (0, None, report(error)),
         )
         return answer
 
@@ -117,7 +122,16 @@ class Operator:
         if observe.watching is None:
             return self._phase_two(workspace, workspaceSize, executor, stream)
         arguments = (workspace, workspaceSize, executor, stream)
-        status: int = observe.watching.call(self.name, _PHASE_TWO, arguments, lambda: self._phase_two(*arguments), status_last=True)
+
+        def refuse(error: AclError) -> int:
+            used = handles.find(executor, Executor)
+            if used is not None and not used.repeatable:
+                used.destroy()  # as by any phase two that fails
+            return report(error)
+
+        status: int = observe.watching.call(
+            self.name, _PHASE_TWO, arguments, lambda: self._phase_two(*arguments), status_last=True, refuse=refuse
+        )
         return status
 
     def _phase_two(self, workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None) -> int:
