@@ -1,10 +1,11 @@
 """aclnnCrossEntropyLoss: cross entropy of rows of logits, with their log probabilities for the backward pass."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64, DType, round_to
 from acl_emu.spec import (
     Array,
     Bool,
@@ -18,7 +19,8 @@ from acl_emu.spec import (
     Product,
     Reduction,
     StringKind,
-    mapped,
+    direct,
+    nothing,
     operator,
     require,
     same_dtype,
@@ -32,6 +34,7 @@ ClassWeight = Annotated[Operand | None, In(FLOAT, optional=True)]
 ReductionName = Annotated[str | None, StringKind("char*", optional=True)]
 ConstOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, const=True)]
 REDUCTIONS = {"none": Reduction.NONE, "mean": Reduction.MEAN, "sum": Reduction.SUM}
+BLOCK_ELEMENTS = 1 << 18
 PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
 
 
@@ -58,13 +61,14 @@ def aclnnCrossEntropyLoss(
         require(0 <= labelSmoothing <= 1, f"labelSmoothing is {labelSmoothing}, expected a value in [0, 1]")
         shape_is(lossOut, target.shape if reduction == Reduction.NONE else (1,), f"reductionOptional is {reduction.name.lower()}")
         shape_is(logProbOut, input.shape, "as input")
-    return mapped(
+    if lossOut.size == 0:
+        return nothing()
+    return direct(
         cross_entropy,
         reads=(input, target, weightOptional),
         writes=(lossOut, logProbOut),
-        via=input.dtype,
-        compute=np.float64,
-        raw=(target,),
+        scratch={},
+        dtype=input.dtype,
         reduction=reduction,
         ignored=ignoreIndex,
         smoothing=labelSmoothing,
@@ -86,21 +90,39 @@ def reduction_named(name: str | None) -> Reduction:
 
 
 def class_weights(weight: Array | None, classes: int) -> Array:
-    """One weight for each class, 1 where none are given."""
-    return np.ones(classes) if weight is None else weight
+    """One weight for each class in float64, 1 where none are given."""
+    return np.ones(classes) if weight is None else weight.astype(np.float64)
+
+
+def row_blocks(matrix: Array) -> Iterator[slice]:
+    """Some rows of a matrix at a time, so that what is held in float64 does not grow with it."""
+    rows, width = matrix.shape
+    step = max(1, BLOCK_ELEMENTS // width)
+    return (slice(first, first + step) for first in range(0, rows, step))
 
 
 def cross_entropy(
-    x: Array, target: Array, weight: Array | None, *, reduction: Reduction, ignored: int, smoothing: float
-) -> tuple[Array, Array]:
+    x: Array,
+    target: Array,
+    weight: Array | None,
+    loss: Array,
+    log_prob: Array,
+    *,
+    dtype: DType,
+    reduction: Reduction,
+    ignored: int,
+    smoothing: float,
+) -> None:
     """The loss, and the log softmax that it is taken from."""
     classes = x.shape[1]
     index, counted = find_classes(target, classes, ignored)
-    log_prob = log_softmax(x, axis=1)
     by_class = class_weights(weight, classes)
     weights = np.where(counted, by_class[index], 0)
-    losses = np.where(counted, -weights * at_classes(log_prob, index, 1), 0)
-    if smoothing:
-        spread = np.where(counted, -(log_prob * by_class).sum(axis=1), 0)
-        losses = losses * (1 - smoothing) + spread * (smoothing / classes)
-    return reduced(losses, weights, reduction), log_prob
+    losses = np.zeros(len(x))
+    for rows in row_blocks(x):
+        exact = log_softmax(x[rows].astype(np.float64), axis=1)
+        log_prob[rows] = round_to(exact, dtype)
+        losses[rows] = -weights[rows] * at_classes(exact, index[rows], 1)
+        if smoothing:
+            losses[rows] = losses[rows] * (1 - smoothing) - (exact * by_class).sum(axis=1) * (smoothing / classes)
+    loss[...] = round_to(reduced(np.where(counted, losses, 0), weights, reduction), dtype)

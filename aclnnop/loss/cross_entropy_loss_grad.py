@@ -4,11 +4,20 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT64
-from acl_emu.spec import Array, Double, FloatIn, In, Int, Operand, Plan, Reduction, mapped, operator, require, same_dtype, shape_is
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT64, DType, round_to
+from acl_emu.spec import Array, Double, FloatIn, In, Int, Operand, Plan, Reduction, direct, nothing, operator, require, same_dtype, shape_is
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.loss.class_targets import find_classes
-from aclnnop.loss.cross_entropy_loss import PRODUCTS, ClassWeight, ConstOut, ReductionName, check_rows, class_weights, reduction_named
+from aclnnop.loss.cross_entropy_loss import (
+    PRODUCTS,
+    ClassWeight,
+    ConstOut,
+    ReductionName,
+    check_rows,
+    class_weights,
+    reduction_named,
+    row_blocks,
+)
 from aclnnop.loss.negative_log_likelihood import single
 
 Unused = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, optional=True)]
@@ -39,24 +48,23 @@ def aclnnCrossEntropyLossGrad(
         else:
             single(gradLoss)
         shape_is(out, logProb.shape, "as logProb")
-    return mapped(
-        gradient,
-        reads=(gradLoss, logProb, target, weightOptional),
-        writes=(out,),
-        via=logProb.dtype,
-        compute=np.float64,
-        raw=(target,),
-        mean=reduction == Reduction.MEAN,
-        ignored=ignoreIndex,
-    )
+    if out.size == 0:
+        return nothing()
+    mean = reduction == Reduction.MEAN
+    reads = (gradLoss, logProb, target, weightOptional)
+    return direct(gradient, reads=reads, writes=(out,), scratch={}, dtype=out.dtype, mean=mean, ignored=ignoreIndex)
 
 
-def gradient(grad: Array, log_prob: Array, target: Array, weight: Array | None, *, mean: bool, ignored: int) -> Array:
+def gradient(
+    grad: Array, log_prob: Array, target: Array, weight: Array | None, out: Array, *, dtype: DType, mean: bool, ignored: int
+) -> None:
     """Each row's share of the gradient, spread by the softmax and taken from the target; rows that are ignored have none."""
-    rows, classes = log_prob.shape
+    classes = log_prob.shape[1]
     index, counted = find_classes(target, classes, ignored)
     weights = np.where(counted, class_weights(weight, classes)[index], 0)
-    share = np.where(counted, grad * weights / (weights.sum() if mean else 1), 0)
-    result = np.exp(log_prob) * share[:, np.newaxis]
-    result[np.arange(rows), index] -= share
-    return result
+    shares = np.where(counted, grad.astype(np.float64) * weights / (weights.sum() if mean else 1), 0)
+    for rows in row_blocks(log_prob):
+        share = shares[rows]
+        values = np.exp(log_prob[rows].astype(np.float64)) * share[:, np.newaxis]
+        values[np.arange(len(share)), index[rows]] -= share
+        out[rows] = round_to(values, dtype)

@@ -168,6 +168,16 @@ def test_the_gradient_is_that_of_the_loss(reduction: str, device: int) -> None:
     np.testing.assert_allclose(back.run(), slopes, atol=1e-6)
 
 
+def test_more_rows_than_one_block(device: int) -> None:
+    call, back = loss((70000, 4), smoothing=0.3), grad((70000, 4), reduction="sum")
+    expected, log_prob = golden(call)
+    found, found_log_prob, *_ = call.results()
+    assert_accurate(found, expected)
+    assert_accurate(found_log_prob, log_prob)
+    expected, largest = golden_gradient(back)
+    assert_accurate(back.run(), expected, largest=largest)
+
+
 def test_large_logits_do_not_overflow(device: int) -> None:
     found, log_prob, *_ = loss((1, 2)).but(input=np.array([[3e38, 3e38]], np.float32)).results()
     assert_accurate(log_prob, np.full((1, 2), -math.log(2)))
