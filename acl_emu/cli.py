@@ -29,7 +29,15 @@ def main() -> None:
     """Run and build programs for Huawei Ascend's ACL without an NPU."""
 
 
-@main.command(context_settings={"ignore_unknown_options": False})
+class _Run(click.Command):
+    """``--check`` alone means ``--check=1``; what follows it is not its value."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        return super().parse_args(ctx, ["--check=1" if i < end and arg == "--check" else arg for i, arg in enumerate(args)])
+
+
+@main.command(cls=_Run, context_settings={"ignore_unknown_options": False})
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--soc", "chip", help="Chip to emulate, such as Ascend910B1 (default) or Ascend310P3.")
@@ -39,6 +47,7 @@ def main() -> None:
 @click.option("--cxx", default="", help='Compiler, with flags if need be: "g++ -O2".')
 @click.option("--std", default="", help="Language level, such as c++17.")
 @click.option("--which", type=click.IntRange(1), help="Which program of a page that has several (default: all, in turn).")
+@click.option("--check", type=click.Choice(["1", "warn"]), metavar="[=warn]", help="Look for mistakes; exit code 86 if any, unless =warn.")
 def run(
     file: Path,
     arguments: tuple[str, ...],
@@ -49,6 +58,7 @@ def run(
     cxx: str,
     std: str,
     which: int | None,
+    check: str | None,
 ) -> None:
     """Compile and run the program in FILE: an operator page (.md), a .cpp or a .c. Arguments after -- go to the program."""
     if chip is not None and chip not in soc.PROFILES:
@@ -59,11 +69,16 @@ def run(
             if which > len(found):
                 raise samples.SampleError(f"{file}: --which {which}, but it has {len(found)} program{'s' if len(found) > 1 else ''}")
             found = [found[which - 1]]
-        chosen = {"ACL_EMU_SOC": chip, "ACL_EMU_SCHEDULE": schedule, "ACL_EMU_DEVICES": str(devices) if devices else None}
+        chosen = {
+            "ACL_EMU_SOC": chip,
+            "ACL_EMU_SCHEDULE": schedule,
+            "ACL_EMU_DEVICES": str(devices) if devices else None,
+            "ACL_EMU_CHECK": check,
+        }
         environment = {name: value for name, value in chosen.items() if value is not None}
         code = 0
         for program in found:
-            executable = samples.build(program, samples.Build(cxx, std, keep))
+            executable = samples.build(program, samples.Build(cxx, std, keep, lines=check is not None))
             code = samples.run(executable, arguments, environment) or code
     except (samples.SampleError, toolkit.ToolkitError) as error:
         raise _Failure(str(error)) from None

@@ -99,6 +99,8 @@ class Build:
     cxx: str = ""
     std: str = ""
     keep: Path | None = None
+    lines: bool = False
+    """Whether the executable knows its source lines, for messages."""
 
     def compiler(self, suffix: str) -> list[str]:
         """The compiler and its own flags."""
@@ -120,6 +122,7 @@ def build(program: Program, how: Build) -> Path:
     compiler = how.compiler(program.suffix)
     _check_includes(program, tree / "include")
     flags = [f"-std={how.std}"] if how.std else []
+    flags += ["-g"] if how.lines else []
     if program.folder is not None:
         flags += ["-iquote", str(program.folder)]
     version = subprocess.run([compiler[0], "--version"], capture_output=True, check=False).stdout

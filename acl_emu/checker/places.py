@@ -102,8 +102,27 @@ def _short(file: str) -> str:
     return file if relative.startswith("..") else relative
 
 
+_OPEN, _CLOSE = "(<{[", ")>}]"
+
+
 def _without_arguments(name: str) -> str:
-    return "" if name == "??" else name.partition("(")[0] or name
+    """``int f<short>(char const*) const`` as ``f<short>``; empty for an unknown one."""
+    if name == "??":
+        return ""
+    text = name.removesuffix(" const")
+    if text.endswith(")") and not text.endswith("operator()"):
+        depth = 0
+        for position in range(len(text) - 1, -1, -1):
+            depth += (text[position] == ")") - (text[position] == "(")
+            if depth == 0:
+                text = text[:position]
+                break
+    depth, begin = 0, 0
+    for position, character in enumerate(text):
+        depth += (character in _OPEN) - (character in _CLOSE)
+        if character == " " and depth == 0 and "operator" not in text[:position]:
+            begin = position + 1
+    return text[begin:] or name
 
 
 def _demangled(name: str) -> str:
