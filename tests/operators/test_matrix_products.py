@@ -177,7 +177,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize(("operator", "a", "b", "out"), SHAPES, ids=str)
+@pytest.mark.parametrize(("operator", "a", "b", "out"), SHAPES, ids=lambda item: getattr(item, "__name__", str(item)))
 def test_shapes(operator: Any, a: tuple[int, ...], b: tuple[int, ...], out: tuple[int, ...]) -> None:
     assert operator(*(Meta(shape, FLOAT) for shape in (a, b, out))).status() == ACLNN_ERR_PARAM_INVALID
 
