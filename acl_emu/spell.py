@@ -11,7 +11,7 @@ import numpy as np
 from acl_emu import constants, dtypes, formats, handles
 from acl_emu.executor import Executor
 from acl_emu.stream import Stream
-from acl_emu.tensor import Array, HandleList, Scalar, Tensor, View
+from acl_emu.tensor import Array, HandleList, Scalar, Tensor, View, contiguous_strides
 
 _LONGEST = 160
 _SMALLEST_ADDRESS = 1 << 32
@@ -26,6 +26,8 @@ def dtype(code: int) -> str:
 def view(of: View) -> str:
     """Shape and data type, and what is unusual about the layout."""
     text = f"[{', '.join(map(str, of.shape))}] {dtype(of.dtype_code)}"
+    if of.strides != contiguous_strides(of.shape):
+        text += f" strides [{', '.join(map(str, of.strides))}]"
     if of.offset:
         text += f" from element {of.offset}"
     return text

@@ -127,6 +127,8 @@ class Tracer(Tool):
         self._awaited: dict[tuple[int, int], Point | None] = {}
         """Records that streams wait for."""
         self._devices: set[int] = set()
+        self._watch: observe.Watch | None = None
+        """Who listens with it: at the end nobody is listening any more."""
         os.register_at_fork(after_in_child=self._leave)
 
     # Writing
@@ -167,11 +169,28 @@ class Tracer(Tool):
         self._written = self._offset + len(tail) + max(left_over, 0)
 
     def close(self) -> None:
-        """Cut off what was written over."""
+        """Add what a checker found, and cut off what was written over."""
+        now = Point(time.perf_counter_ns(), HOST, 0)
+        for finding in self._findings():
+            self._put([{"name": str(finding["kind"]), "cat": "finding", "ph": "i", "s": "p", **self._at(now), "args": finding}])
         with self._lock:
             if self._file is not None and self._file >= 0:
                 os.ftruncate(self._file, self._offset + len("".join(self._open.values()).encode("utf-8", "replace")) + len(_END))
             self._leave()
+
+    def _findings(self) -> Iterator[dict[str, Any]]:
+        """What tools that listened with this one have found, as far as they say so."""
+        for tool in self._watch.tools if self._watch is not None else ():
+            for finding in getattr(tool, "findings", ()):
+                where = getattr(finding, "place", None) or getattr(getattr(finding, "origin", None), "place", None)
+                yield {
+                    "kind": getattr(finding, "kind", "finding"),
+                    "text": str(getattr(finding, "text", finding)),
+                    "advice": str(getattr(finding, "advice", "")),
+                    "call": str(getattr(getattr(finding, "origin", None), "call", "")),
+                    "from": place(where) if isinstance(where, Place) else str(where or ""),
+                    "count": getattr(finding, "count", 1),
+                }
 
     # Tracks
 
@@ -226,6 +245,7 @@ class Tracer(Tool):
         """Stands in the file until it ends, with its arguments as they are now: it may destroy what they stand for."""
         given = {name: spell.argument(value, name) for name, value in zip(call.parameters, call.arguments, strict=False)}
         point = Point(call.begin, HOST, self._track())
+        self._watch = observe.watching or self._watch
         begun = self._begun[call.number] = _Begun(point, {"call": call.number, "from": place(call.place), "arguments": given})
         if category(call) == "phase two":
             begun.planned = self._planned.get(call.arguments[2] or 0)

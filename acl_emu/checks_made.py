@@ -1,0 +1,155 @@
+"""Which checks phase one makes, in order, with what it makes them: for people who want to see them.
+
+Operators call their checks as plain functions, from wherever they share them. Nothing of that is slowed down or changed: while someone
+wants to know, Python tells of every function that the thread enters, and those that are checks are noted.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from acl_emu import formats, spell
+from acl_emu.errors import AclError
+from acl_emu.spec import checks
+from acl_emu.spec.operator import DTYPE, NULL, STANDARD_ORDER, Operator
+from acl_emu.tensor import Operand, Scalar
+
+_EACH = STANDARD_ORDER[2].__code__
+"""Formats, dimensions and choices share their code."""
+
+
+class Step(NamedTuple):
+    """One check."""
+
+    rule: str
+    detail: str
+    failure: str = ""
+
+
+class Follower:
+    """Notes the checks that the calling thread makes between ``start`` and ``stop``."""
+
+    def __init__(self, operator: Operator) -> None:
+        self._known = _shared_checks() | {
+            function.__code__: _summary(function)
+            for function in operator.checks
+            if function not in STANDARD_ORDER and hasattr(function, "__code__")
+        }
+        self._steps: list[tuple[CodeType, Step]] = []
+        self._inside: FrameType | None = None
+        self._following = False
+
+    def start(self) -> None:
+        """From now on; a profiler that is at work already is left alone."""
+        if sys.getprofile() is None:
+            self._following = True
+            sys.setprofile(self._hear)
+
+    def stop(self, error: AclError | None) -> list[Step]:
+        """The checks up to now; ``error`` is what ended them."""
+        if self._following:
+            sys.setprofile(None)
+        self._inside = None
+        steps = [Step("Every handle stands for a living object of its kind", "")] + [step for _, step in self._steps]
+        if error is not None:
+            text = str(error)
+            raised_in = _codes(error)
+            before_the_first = not self._steps and self._following
+            if before_the_first or (self._steps and self._steps[-1][0] in raised_in):
+                steps[-1] = steps[-1]._replace(failure=text)
+            else:
+                steps.append(Step("A rule of this operator", "", text))
+        return steps
+
+    def _hear(self, frame: FrameType, event: str, result: Any) -> None:
+        if event == "call":
+            if self._inside is None and (frame.f_code in self._known or frame.f_code is _EACH):
+                self._inside = frame
+                self._steps.append((frame.f_code, _described(frame, self._known)))
+        elif event == "return" and frame is self._inside:
+            self._inside = None
+            if result is not None:
+                code, step = self._steps[-1]
+                self._steps[-1] = (code, step._replace(detail=f"{step.detail} → {_value(result)}"))
+
+
+def _codes(error: AclError) -> set[CodeType]:
+    found, traceback = set(), error.__traceback__
+    while traceback is not None:
+        found.add(traceback.tb_frame.f_code)
+        traceback = traceback.tb_next
+    return found
+
+
+def _summary(function: Any) -> str:
+    text = inspect.getdoc(function) or str(getattr(function, "__name__", "check"))
+    return text.splitlines()[0].rstrip(".")
+
+
+@lru_cache(maxsize=None)
+def _shared_checks() -> dict[CodeType, str]:
+    known = {
+        function.__code__: _summary(function)
+        for name, function in vars(checks).items()
+        if inspect.isfunction(function) and function.__module__ == checks.__name__ and not name.startswith("_")
+    }
+    known[checks.require.__code__] = "A rule of this operator"
+    known[NULL.__code__] = "No null pointer where none is allowed"
+    known[DTYPE.__code__] = "Every data type is one that the operator takes on this chip"
+    return known
+
+
+_EACH_RULES = {
+    "check_format": "Every format is one that the operator takes",
+    "check_rank": "Every tensor has a number of dimensions that the operator takes, none of them negative",
+    "check_choice": "Every other value is one of those that are declared",
+}
+
+
+def _described(frame: FrameType, known: dict[CodeType, str]) -> Step:
+    code, given = frame.f_code, frame.f_locals
+    if code is _EACH:
+        method = given.get("method", "")
+        return Step(_EACH_RULES.get(method, method), _standard(given, method))
+    if code is NULL.__code__ or code is DTYPE.__code__:
+        return Step(known[code], _standard(given, code.co_name))
+    if code is checks.require.__code__:
+        return Step(known[code], str(given["text"]))
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    values = [given[name] for name in names if name in given]
+    if code.co_flags & inspect.CO_VARARGS:
+        values += given[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
+    return Step(known[code], f"{code.co_name}({', '.join(_value(value) for value in values)})")
+
+
+def _standard(given: dict[str, Any], what: str) -> str:
+    """What a standard check looked at, parameter by parameter."""
+    said = []
+    for (name, _), value in zip(given["operator"].parameters, given["values"], strict=True):
+        if what == "NULL":
+            said.append(f"{name} is null" if value is None else name)
+        elif isinstance(value, Operand):
+            fact = {
+                "DTYPE": lambda operand: spell.dtype(operand.view.dtype_code),
+                "check_format": lambda operand: formats.format_name(operand.view.format).removeprefix("ACL_FORMAT_"),
+                "check_rank": lambda operand: f"{operand.rank} ({list(operand.shape)})",
+            }.get(what)
+            if fact is not None:
+                said.append(f"{name} {fact(value)}")
+        elif isinstance(value, Scalar) and what == "DTYPE":
+            said.append(f"{name} {value.dtype.name}")
+        elif what == "check_choice" and isinstance(value, (int, float, str)):
+            said.append(f"{name} = {spell.argument(value)}")
+    return ", ".join(said)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Operand):
+        return f"{value.name} {spell.view(value.view)}"
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(_value, value))}]"
+    return str(value) or '""'
