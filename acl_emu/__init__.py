@@ -12,7 +12,7 @@ from acl_emu.numpy_call import call as call
 from acl_emu.numpy_call import host_array as host_array
 from acl_emu.version import __version__ as __version__
 
-if any(name.startswith("ACL_EMU_") for name in _os.environ):
+if any(name.startswith(("ACL_EMU_", "ASCEND_")) for name in _os.environ):
     from acl_emu import tools as _tools
 
     _tools.start()

@@ -48,6 +48,7 @@ class _Run(click.Command):
 @click.option("--std", default="", help="Language level, such as c++17.")
 @click.option("--which", type=click.IntRange(1), help="Which program of a page that has several (default: all, in turn).")
 @click.option("--check", type=click.Choice(["1", "warn"]), metavar="[=warn]", help="Look for mistakes; exit code 86 if any, unless =warn.")
+@click.option("--fault", "faults", multiple=True, metavar="RULE", help="Let something fail, as aclrtMalloc:3=207001 says; may be repeated.")
 def run(
     file: Path,
     arguments: tuple[str, ...],
@@ -59,10 +60,12 @@ def run(
     std: str,
     which: int | None,
     check: str | None,
+    faults: tuple[str, ...],
 ) -> None:
     """Compile and run the program in FILE: an operator page (.md), a .cpp or a .c. Arguments after -- go to the program."""
     if chip is not None and chip not in soc.PROFILES:
         raise _Failure(f"--soc {chip} is unknown; known are {', '.join(soc.PROFILES)}")
+    _check_faults(faults)
     try:
         found = samples.programs_in(file)
         if which is not None:
@@ -74,6 +77,7 @@ def run(
             "ACL_EMU_SCHEDULE": schedule,
             "ACL_EMU_DEVICES": str(devices) if devices else None,
             "ACL_EMU_CHECK": check,
+            "ACL_EMU_FAULT": ";".join(faults) or None,
         }
         environment = {name: value for name, value in chosen.items() if value is not None}
         code = 0
@@ -83,6 +87,18 @@ def run(
     except (samples.SampleError, toolkit.ToolkitError) as error:
         raise _Failure(str(error)) from None
     sys.exit(code)
+
+
+def _check_faults(rules: tuple[str, ...]) -> None:
+    if not rules:
+        return
+    from acl_emu.faults import parse
+
+    try:
+        for rule in rules:
+            parse(rule)
+    except ValueError as error:
+        raise _Failure(f"--fault {error}") from None
 
 
 @main.command("toolkit")

@@ -63,12 +63,17 @@ class Allocation:
     policy: int
 
 
+available: int | None = None
+"""How much of a device's memory may be used, where that is less than it has: the rest counts as taken by others."""
+
+
 class DeviceMemory:
     """The memory of one device."""
 
     def __init__(self, device: int, capacity: int) -> None:
         self.device = device
         self.capacity = capacity
+        self.available = capacity if available is None else min(capacity, available)
         self.start = _reserve(capacity, _PROT_NONE)
         self.end = self.start + capacity
         self._backing = _reserve(capacity, _PROT_RW)
@@ -93,10 +98,9 @@ class DeviceMemory:
         step = -(-extent // ALIGNMENT) * ALIGNMENT
         with self._lock:
             index = next((i for i, (first, last) in enumerate(self._free) if last - first >= step), None)
-            if index is None:
-                raise OutOfMemory(
-                    f"device {self.device}: no room for {size} bytes, {self.capacity - self.used} of {self.capacity} are free"
-                )
+            if index is None or self.used + step > self.available:
+                limit = "" if self.available == self.capacity else f" (ACL_EMU_FAULT leaves {self.available})"
+                raise OutOfMemory(f"device {self.device}: no room for {size} bytes, {self.free_bytes} of {self.capacity} are free{limit}")
             first, last = self._free[index]
             if last - first == step:
                 del self._free[index]
@@ -113,6 +117,11 @@ class DeviceMemory:
         if observe.watching is not None:
             observe.watching.tell("allocated", self, made)
         return first
+
+    @property
+    def free_bytes(self) -> int:
+        """How much can still be given out."""
+        return self.available - self.used
 
     def free(self, address: int) -> bool:
         """Give an allocation back; False where ``address`` is not the start of a living one."""

@@ -230,6 +230,28 @@ class Watch:
         return task
 
 
+class AtFirstCall(Watch):
+    """Stands for tools that start when the program makes its first call."""
+
+    def __init__(self, start: Callable[[], None]) -> None:
+        super().__init__(())
+        self._start = start
+        self._starting = threading.Lock()
+
+    def start(self) -> None:
+        """Start them now; the one that comes first does."""
+        global watching
+        with self._starting:
+            if watching is self:
+                watching = None
+                self._start()
+
+    def call(self, name: str, parameters: tuple[str, ...], arguments: tuple[Any, ...], function: Callable[[], Any], **how: Any) -> Any:
+        """Carry out the first call."""
+        self.start()
+        return function() if watching is None else watching.call(name, parameters, arguments, function, **how)
+
+
 watching: Watch | None = None
 """Set while something is watched."""
 
@@ -247,6 +269,8 @@ _thread = _Thread()
 def watch(*tools: Tool) -> None:
     """Listen with these tools from now on, besides those that listen already."""
     global watching
+    if isinstance(watching, AtFirstCall):
+        watching.start()
     if watching is None:
         atexit.unregister(close)
         atexit.register(close)  # in a Python program; the library of a C program closes by itself

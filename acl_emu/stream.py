@@ -66,6 +66,8 @@ class Stream:
         self.submitted = 0
         self.done = 0
         self.stop_on_failure = False
+        self.remark = ""
+        """Why it may never be done, for the message of a time-out."""
         self.subscriber: ReportQueue | None = None
         self.uses_host_functions = False
         self._schedule = soc.schedule()
@@ -171,6 +173,11 @@ class Stream:
         if self._queue and (self._schedule == "async" or self._watchers):
             with self._lock:
                 self._call_worker()
+
+    def expect_hang(self, why: str) -> None:
+        """A task will not end: from now on the background thread runs all tasks, whatever the schedule, so that calls return."""
+        self._schedule = "async"
+        self.remark = f"; {why}"
 
     @property
     def eager(self) -> bool:
@@ -440,6 +447,11 @@ def _nothing() -> None:
 _numbers = itertools.count()
 _streams: weakref.WeakSet[Stream] = weakref.WeakSet()
 _exiting = False
+
+
+def exiting() -> bool:
+    """Whether the process ends."""
+    return _exiting
 
 
 @atexit.register

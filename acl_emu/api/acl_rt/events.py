@@ -101,7 +101,7 @@ def aclrtSynchronizeEventWithTimeout(event: Handle, timeout: int) -> None:
     if timeout == -1:
         mark.stream.run_until(mark.place)
     elif not mark.stream.wait_until(mark.place, timeout / 1000):
-        raise AclError(f"event was not reached after {timeout} ms", c.ACL_ERROR_RT_EVENT_SYNC_TIMEOUT)
+        raise AclError(f"event was not reached after {timeout} ms{mark.stream.remark}", c.ACL_ERROR_RT_EVENT_SYNC_TIMEOUT)
     mark.stream.tell_reached(mark.place)
 
 

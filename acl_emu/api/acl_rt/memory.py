@@ -333,7 +333,7 @@ def aclrtGetMemInfo(attr: int) -> tuple[int, int]:
         raise AclError(f"attr is {attr}, expected a value of aclrtMemAttr", c.ACL_ERROR_RT_INVALID_MEMORY_TYPE)
     region = context.current().device.memory
     has = (*_HBM, *_EITHER) if soc.current().hbm else (*_HBM, *_DDR, *_EITHER)
-    return (region.capacity - region.used, region.capacity) if attr in has else (0, 0)
+    return (region.free_bytes, region.capacity) if attr in has else (0, 0)
 
 
 @dataclass(frozen=True)

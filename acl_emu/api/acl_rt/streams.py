@@ -86,7 +86,7 @@ def aclrtSynchronizeStreamWithTimeout(stream: Handle, timeout: int) -> None:
     if timeout == -1:
         found.run_until(place)
     elif not found.wait_until(place, timeout / 1000):
-        raise AclError(f"stream {found.handle:#x} was not done after {timeout} ms", c.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT)
+        raise AclError(f"stream {found.handle:#x} was not done after {timeout} ms{found.remark}", c.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT)
     found.tell_reached(place)
     raise_failure(found)
 
