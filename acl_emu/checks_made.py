@@ -1,13 +1,15 @@
 """Which checks phase one makes, in order, with what it makes them: for people who want to see them.
 
-Operators call their checks as plain functions, from wherever they share them. Nothing of that is slowed down or changed: while someone
-wants to know, Python tells of every function that the thread enters, and those that are checks are noted.
+Operators call their checks as plain functions, from wherever they share them, and none of that is slowed down or changed. Who wants to
+know lets them be made once more, which phase one allows because it never touches data: meanwhile Python tells of every function that
+the thread enters, and those that are checks are noted.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -15,6 +17,7 @@ from typing import Any, NamedTuple
 from acl_emu import formats, spell
 from acl_emu.errors import AclError
 from acl_emu.spec import checks
+from acl_emu.spec.kinds import HandleKind, IntKind, StringKind, TensorKind
 from acl_emu.spec.operator import DTYPE, NULL, STANDARD_ORDER, Operator
 from acl_emu.tensor import Operand, Scalar
 
@@ -30,42 +33,48 @@ class Step(NamedTuple):
     failure: str = ""
 
 
-class Follower:
-    """Notes the checks that the calling thread makes between ``start`` and ``stop``."""
+def made(operator: Operator, arguments: Sequence[Any]) -> list[Step]:
+    """Make the checks of phase one, up to the first that fails. No executor comes of it; nothing is told to whoever watches."""
+    follower = _Follower(operator)
+    failure: AclError | None = None
+    profiler = sys.getprofile()
+    sys.setprofile(follower.hear)
+    try:
+        replaced = operator._replaceable
+        values = tuple(
+            None if kind in replaced and arguments[replaced[kind]] else kind.take(name, value)
+            for (name, kind), value in zip(operator.parameters, arguments, strict=True)
+        )
+        operator._plan(values)
+    except AclError as error:
+        failure = error
+    finally:
+        sys.setprofile(profiler)
+    return follower.steps(failure)
+
+
+class _Follower:
+    """Notes the checks among the functions that a thread enters."""
 
     def __init__(self, operator: Operator) -> None:
-        self._known = _shared_checks() | {
-            function.__code__: _summary(function)
-            for function in operator.checks
-            if function not in STANDARD_ORDER and hasattr(function, "__code__")
-        }
+        own = {function for function in operator.checks if function not in STANDARD_ORDER and hasattr(function, "__code__")}
+        self._known = _shared_checks() | {function.__code__: _summary(function) for function in own}
         self._steps: list[tuple[CodeType, Step]] = []
         self._inside: FrameType | None = None
-        self._following = False
 
-    def start(self) -> None:
-        """From now on; a profiler that is at work already is left alone."""
-        if sys.getprofile() is None:
-            self._following = True
-            sys.setprofile(self._hear)
-
-    def stop(self, error: AclError | None) -> list[Step]:
+    def steps(self, error: AclError | None) -> list[Step]:
         """The checks up to now; ``error`` is what ended them."""
-        if self._following:
-            sys.setprofile(None)
         self._inside = None
         steps = [Step("Every handle stands for a living object of its kind", "")] + [step for _, step in self._steps]
         if error is not None:
-            text = str(error)
-            raised_in = _codes(error)
-            before_the_first = not self._steps and self._following
-            if before_the_first or (self._steps and self._steps[-1][0] in raised_in):
-                steps[-1] = steps[-1]._replace(failure=text)
+            if not self._steps or self._steps[-1][0] in _codes(error):
+                steps[-1] = steps[-1]._replace(failure=str(error))
             else:
-                steps.append(Step("A rule of this operator", "", text))
+                steps.append(Step("A rule of this operator", "", str(error)))
         return steps
 
-    def _hear(self, frame: FrameType, event: str, result: Any) -> None:
+    def hear(self, frame: FrameType, event: str, result: Any) -> None:
+        """A function is entered, or returns."""
         if event == "call":
             if self._inside is None and (frame.f_code in self._known or frame.f_code is _EACH):
                 self._inside = frame
@@ -129,9 +138,10 @@ def _described(frame: FrameType, known: dict[CodeType, str]) -> Step:
 def _standard(given: dict[str, Any], what: str) -> str:
     """What a standard check looked at, parameter by parameter."""
     said = []
-    for (name, _), value in zip(given["operator"].parameters, given["values"], strict=True):
+    for (name, kind), value in zip(given["operator"].parameters, given["values"], strict=True):
         if what == "NULL":
-            said.append(f"{name} is null" if value is None else name)
+            if isinstance(kind, (TensorKind, HandleKind, StringKind)):
+                said.append(f"{name} is null" if value is None else name)
         elif isinstance(value, Operand):
             fact = {
                 "DTYPE": lambda operand: spell.dtype(operand.view.dtype_code),
@@ -143,7 +153,8 @@ def _standard(given: dict[str, Any], what: str) -> str:
         elif isinstance(value, Scalar) and what == "DTYPE":
             said.append(f"{name} {value.dtype.name}")
         elif what == "check_choice" and isinstance(value, (int, float, str)):
-            said.append(f"{name} = {spell.argument(value)}")
+            choices = kind.choices._value2member_map_ if isinstance(kind, IntKind) and kind.choices is not None else {}
+            said.append(f"{name} = {spell.argument(value)}" + (f" ({choices[value].name.lower()})" if value in choices else ""))
     return ", ".join(said)
 
 

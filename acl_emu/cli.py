@@ -48,6 +48,8 @@ class _Run(click.Command):
 @click.option("--std", default="", help="Language level, such as c++17.")
 @click.option("--which", type=click.IntRange(1), help="Which program of a page that has several (default: all, in turn).")
 @click.option("--check", type=click.Choice(["1", "warn"]), metavar="[=warn]", help="Look for mistakes; exit code 86 if any, unless =warn.")
+@click.option("--trace", type=click.Path(path_type=Path), help="Write what happens to this file, for ui.perfetto.dev.")
+@click.option("--report", type=click.Path(path_type=Path), help="Show what happens on a page: an HTML file that needs no network.")
 @click.option("--fault", "faults", multiple=True, metavar="RULE", help="Let something fail, as aclrtMalloc:3=207001 says; may be repeated.")
 def run(
     file: Path,
@@ -60,6 +62,8 @@ def run(
     std: str,
     which: int | None,
     check: str | None,
+    trace: Path | None,
+    report: Path | None,
     faults: tuple[str, ...],
 ) -> None:
     """Compile and run the program in FILE: an operator page (.md), a .cpp or a .c. Arguments after -- go to the program."""
@@ -81,12 +85,50 @@ def run(
         }
         environment = {name: value for name, value in chosen.items() if value is not None}
         code = 0
-        for program in found:
-            executable = samples.build(program, samples.Build(cxx, std, keep, lines=check is not None))
-            code = samples.run(executable, arguments, environment) or code
+        for number, program in enumerate(found, 1):
+            executable = samples.build(program, samples.Build(cxx, std, keep, lines=bool(check or trace or report)))
+            pictures = _Pictures(trace, report, number if len(found) > 1 else 0)
+            code = samples.run(executable, arguments, {**environment, **pictures.environment}) or code
+            pictures.finish()
     except (samples.SampleError, toolkit.ToolkitError) as error:
         raise _Failure(str(error)) from None
     sys.exit(code)
+
+
+class _Pictures:
+    """The files of ``--trace`` and ``--report``; each of several programs gets its own."""
+
+    def __init__(self, trace: Path | None, report: Path | None, number: int) -> None:
+        self._trace, self._report = (self._fresh(option, file, number) for option, file in (("--trace", trace), ("--report", report)))
+        chosen = {"ACL_EMU_TRACE": self._trace, "ACL_EMU_REPORT": self._report}
+        self.environment = {name: str(file) for name, file in chosen.items() if file is not None}
+
+    @staticmethod
+    def _fresh(option: str, file: Path | None, number: int) -> Path | None:
+        if file is None:
+            return None
+        file = (file.with_name(f"{file.stem}-{number}{file.suffix}") if number else file).absolute()
+        try:
+            file.unlink(missing_ok=True)
+            file.touch()
+            file.unlink()
+        except OSError as error:
+            raise _Failure(f"{option} {file}: {error.strerror}") from None
+        return file
+
+    def finish(self) -> None:
+        """A program that died may have left something to do."""
+        if self._report is not None:
+            from acl_emu import report
+
+            report.finish(self._report)
+        if self._trace is not None and self._trace.exists():
+            from acl_emu import trace
+
+            trace.repair(self._trace)
+        for file in (self._trace, self._report):
+            if file is not None and not file.exists():
+                click.echo(f"acl-emu: {file} was not written: the program made no call", err=True)
 
 
 def _check_faults(rules: tuple[str, ...]) -> None:

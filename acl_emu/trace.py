@@ -38,6 +38,7 @@ FIRST_DEVICE = 10
 PHASE_TWO = ("workspace", "workspaceSize", "executor", "stream")
 
 _END = "\n]\n"
+_MOST_ADDRESSES = 10_000
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode
 
 
@@ -129,6 +130,8 @@ class Tracer(Tool):
         self._devices: set[int] = set()
         self._watch: observe.Watch | None = None
         """Who listens with it: at the end nobody is listening any more."""
+        self._addresses: set[int] = set()
+        """Where calls of a C program came from: as many as it has calls in its text."""
         os.register_at_fork(after_in_child=self._leave)
 
     # Writing
@@ -170,9 +173,15 @@ class Tracer(Tool):
 
     def close(self) -> None:
         """Add what a checker found, and cut off what was written over."""
-        now = Point(time.perf_counter_ns(), HOST, 0)
-        for finding in self._findings():
-            self._put([{"name": str(finding["kind"]), "cat": "finding", "ph": "i", "s": "p", **self._at(now), "args": finding}])
+        if self._file is not None:
+            now = Point(time.perf_counter_ns(), HOST, 0)
+            findings = list(self._findings())
+            words = self._places_in_words([where for finding in findings for _, where in finding["places"]])
+            for finding in findings:
+                finding["places"] = [(role, words.get(place(where)) or place(where)) for role, where in finding["places"]]
+                self._put([{"name": finding["kind"], "cat": "finding", "ph": "i", "s": "p", **self._at(now), "args": finding}])
+            if words:
+                self._put([{"name": "places", "ph": "M", "ts": 0, "pid": HOST, "tid": 0, "args": words}])
         with self._lock:
             if self._file is not None and self._file >= 0:
                 os.ftruncate(self._file, self._offset + len("".join(self._open.values()).encode("utf-8", "replace")) + len(_END))
@@ -182,15 +191,26 @@ class Tracer(Tool):
         """What tools that listened with this one have found, as far as they say so."""
         for tool in self._watch.tools if self._watch is not None else ():
             for finding in getattr(tool, "findings", ()):
-                where = getattr(finding, "place", None) or getattr(getattr(finding, "origin", None), "place", None)
+                origin = getattr(finding, "origin", finding)
+                places = [(str(getattr(origin, "call", "")), getattr(origin, "place", None))]
+                places += [(str(role), getattr(other, "place", None)) for role, other in getattr(finding, "related", ())]
                 yield {
-                    "kind": getattr(finding, "kind", "finding"),
+                    "kind": str(getattr(finding, "kind", "finding")),
                     "text": str(getattr(finding, "text", finding)),
                     "advice": str(getattr(finding, "advice", "")),
-                    "call": str(getattr(getattr(finding, "origin", None), "call", "")),
-                    "from": place(where) if isinstance(where, Place) else str(where or ""),
+                    "places": [(role, where) for role, where in places if isinstance(where, Place)],
                     "count": getattr(finding, "count", 1),
                 }
+
+    def _places_in_words(self, more: list[Place]) -> dict[str, str]:
+        """Function and line of the addresses that calls of a C program came from."""
+        places = {*(Place(address=address) for address in self._addresses), *more}
+        if not any(where.address for where in places):
+            return {}
+        from acl_emu.checker.places import Places
+
+        found = Places(places)
+        return {place(where): found.text(where) for where in places}
 
     # Tracks
 
@@ -246,6 +266,8 @@ class Tracer(Tool):
         given = {name: spell.argument(value, name) for name, value in zip(call.parameters, call.arguments, strict=False)}
         point = Point(call.begin, HOST, self._track())
         self._watch = observe.watching or self._watch
+        if call.place.address and len(self._addresses) < _MOST_ADDRESSES:
+            self._addresses.add(call.place.address)
         begun = self._begun[call.number] = _Begun(point, {"call": call.number, "from": place(call.place), "arguments": given})
         if category(call) == "phase two":
             begun.planned = self._planned.get(call.arguments[2] or 0)

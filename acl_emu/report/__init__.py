@@ -9,12 +9,11 @@ import re
 from pathlib import Path
 
 import aclnnop
-from acl_emu.checks_made import Follower
+from acl_emu.checks_made import made
 from acl_emu.observe import Call
 from acl_emu.report import page
 from acl_emu.trace import Tracer, category, file_for_this_process
 
-_SUFFIX = "GetWorkspaceSize"
 _HANDLE = re.compile(r"#\d+")
 _MOST_KNOWN = 10_000
 
@@ -30,33 +29,20 @@ class Reporter(Tracer):
     def __init__(self, file: Path) -> None:
         super().__init__(spool_of(file))
         self.page = file
-        self._followers: dict[int, Follower] = {}
         self._checks: dict[tuple[str, str], list[list[str]]] = {}
-        """The checks of calls that succeeded: those of the next one with the same shapes, types and values are the same."""
-
-    def call_begins(self, call: Call) -> None:
-        """Phase one is followed where it may do something new."""
-        super().call_begins(call)
-        if category(call) == "phase one" and self._key(call) not in self._checks:
-            follower = self._followers[call.number] = Follower(aclnnop.find(call.name))
-            follower.start()
-
-    def _key(self, call: Call) -> tuple[str, str]:
-        begun = self._begun.get(call.number)
-        return call.name, _HANDLE.sub("", str(begun.arguments["arguments"])) if begun else ""
+        """Those that were looked at: the next call with the same shapes, types and values makes the same."""
 
     def call_ends(self, call: Call) -> None:
-        """The checks that were made are part of it."""
-        follower = self._followers.pop(call.number, None)
+        """The checks that phase one made are part of it."""
         begun = self._begun.get(call.number)
         if begun is not None and category(call) == "phase one":
-            steps = self._checks.get(self._key(call))
-            if follower is not None:
-                steps = [list(step) for step in follower.stop(call.error)]
+            key = (call.name, _HANDLE.sub("", str(begun.arguments["arguments"])))
+            steps = self._checks.get(key)
+            if steps is None:
+                steps = [list(step) for step in made(aclnnop.find(call.name), call.arguments)]
                 if call.error is None and len(self._checks) < _MOST_KNOWN:
-                    self._checks[self._key(call)] = steps
-            if steps:
-                begun.arguments["checks"] = steps
+                    self._checks[key] = steps
+            begun.arguments["checks"] = steps
         super().call_ends(call)
 
     def close(self) -> None:

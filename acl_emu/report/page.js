@@ -191,6 +191,11 @@
     for (let moment = Math.ceil((view.from - first) / step) * step; moment <= view.to - first; moment += step) found.push(moment);
     return found;
   };
+  const tickText = (moment) => {
+    if (Math.abs(moment) < 0.5) return "0";
+    const [unit, factor] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]].find(([, size]) => last - first >= size && Math.abs(moment) >= size) || ["ns", 1];
+    return `${+(moment / factor).toPrecision(9)} ${unit}`;
+  };
   const clipped = (brush, text, room) => {
     if (brush.measureText(text).width <= room) return text;
     const letter = brush.measureText("n").width;
@@ -240,7 +245,7 @@
       brush.moveTo(place, AXIS - 4);
       brush.lineTo(place, rows.height);
       brush.stroke();
-      if (place + 60 < width) brush.fillText(time(moment), place + 3, 9);
+      if (place + 60 < width) brush.fillText(tickText(moment), place + 3, 9);
     }
     for (const row of rows) {
       if (row.title !== undefined) {
@@ -521,6 +526,7 @@
     placeOf = new Map();
     shown.forEach((slice, place) => placeOf.set(slice, place));
     runway.style.height = `${Math.max(1, shown.length * ROW)}px`;
+    list.style.height = `${Math.min(638, Math.max(3, shown.length) * ROW + 2)}px`;
     $("count").textContent = `${many(shown.length, "entry").replace("entrys", "entries")} of ${many(count, "call")} and tasks`;
     list.scrollTop = 0;
     fill();
@@ -656,7 +662,7 @@
     const parts = [
       make("h2", {}, name, badge(slice, facts)),
       make("p", { "class": "sub" }, `${kind}${isHost(slice) ? `, call ${call[slice]}` : ""} on ${data.tracks[trackOf[slice]].name}, ${took(slice)}, at ${time(start[slice] - first)}`
-        + `${facts.from && facts.from !== "0x0" ? `, from ${facts.from}` : ""}`),
+        + `${facts.from && facts.from !== "0x0" ? `, from ${data.places[facts.from] || facts.from}` : ""}`),
     ];
     if (about) parts.push(make("p", {}, about));
     if (facts.error) parts.push(make("p", { "class": "error" }, facts.error));
@@ -703,11 +709,12 @@
     $("findings-title").textContent = many(data.findings.length, "finding");
     $("findings").replaceChildren(...data.findings.map((finding) => {
       const box = make("div", { "class": "finding" }, make("b", {}, `${finding.kind}${finding.count > 1 ? ` (${finding.count} times)` : ""}`),
-        make("p", {}, finding.text), make("p", { "class": "advice" }, finding.advice), make("p", { "class": "advice" }, [finding.call, finding.from].filter(Boolean).join(" at ")));
-      const [number, lines] = finding.source.length ? finding.source : [0, []];
+        make("p", {}, finding.text), make("p", { "class": "advice" }, finding.advice),
+        ...finding.places.map(([role, place]) => make("p", { "class": "advice" }, [role, place].filter(Boolean).join(": "))));
+      const [number, hit, lines] = finding.source.length ? finding.source : [0, 0, []];
       if (lines.length) {
-        const hit = +finding.from.split(":").pop();
-        box.append(make("pre", {}, ...lines.map((line, i) => make("span", number + i === hit ? { "class": "hit" } : {}, `${String(number + i).padStart(5)}  ${line}${number + i === hit ? "" : "\n"}`))));
+        box.append(make("pre", {}, ...lines.map((line, i) =>
+          make("span", number + i === hit ? { "class": "hit" } : {}, `${String(number + i).padStart(5)}  ${line}${number + i === hit ? "" : "\n"}`))));
       }
       return box;
     }));

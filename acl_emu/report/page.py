@@ -17,6 +17,7 @@ MOST_SLICES = 400_000
 """A page holds so many calls and tasks; what comes later is only counted."""
 
 _NUMBERS = re.compile(r"#(\d+)|0x([0-9a-f]{6,13})(?![0-9a-f])")
+_FILE_AND_LINE = re.compile(r"(?:^|\()(?P<file>[^()]+):(?P<line>\d+)\)?$")
 _SOURCE_LINES = 2
 """So many before and after the line of a finding."""
 
@@ -52,6 +53,7 @@ class Collector:
         self.memory: dict[int, list[tuple[int, int]]] = {}
         self.arrows: dict[int, list[tuple[int, tuple[int, int]]]] = {}
         self.findings: list[dict[str, Any]] = []
+        self.places: dict[str, str] = {}
 
     def take(self, events: Iterable[dict[str, Any]]) -> None:
         """Every event of a trace."""
@@ -73,6 +75,8 @@ class Collector:
         text = event["args"].get("name", "")
         if event["name"] == "process_name":
             self.processes[event["pid"]] = text
+        elif event["name"] == "places":
+            self.places = event["args"]
         elif event["name"] == "thread_name":
             self.tracks[event["pid"], event["tid"]] = text
 
@@ -115,7 +119,8 @@ class Collector:
             self.arrows.setdefault(event["id"], []).append((round(event["ts"] * 1000), (event["pid"], event["tid"])))
 
     def _finding(self, event: dict[str, Any]) -> None:
-        self.findings.append({**event["args"], "source": _source(event["args"].get("from", ""))})
+        places = event["args"].get("places") or [("", "")]
+        self.findings.append({**event["args"], "source": _source(places[0][1])})
 
     def data(self, *, died: bool) -> dict[str, Any]:
         """As the page reads it."""
@@ -162,6 +167,7 @@ class Collector:
                 if len(points) == 2 and all(key in index for _, key in points)
             ],
             "findings": self.findings,
+            "places": self.places,
         }
 
     def _levels(self) -> list[int]:
@@ -197,31 +203,37 @@ def _described(name: str) -> dict[str, Any]:
             operator = aclnnop.find(text.removesuffix("GetWorkspaceSize"))
         except Exception:  # a trace of another version may name what is not there
             return found
-        found["summary"] = operator.summary.splitlines()[0] if operator.summary else ""
+        found["summary"] = _first_line(operator.summary)
         if category == "phase one":
             found["types"] = {parameter.name: parameter.kind.c_type for parameter in operator.parameters}
+            found["types"] |= {"workspaceSize": "uint64_t*", "executor": "aclOpExecutor**"}
             found["results"] = ["workspaceSize", "executor"]
         elif category == "phase two":
             found["types"] = {"workspace": "void*", "workspaceSize": "uint64_t", "executor": "aclOpExecutor*", "stream": "aclrtStream"}
     elif text in FUNCTIONS:
         function = FUNCTIONS[text]
-        found["summary"] = (function.python.__doc__ or "").strip().splitlines()[0] if function.python.__doc__ else ""
+        found["summary"] = _first_line(function.python.__doc__)
         found["types"] = {parameter.name: parameter.c_type for parameter in function.prototype.parameters}
         found["results"] = [result.name for result in function.results]
     return found
 
 
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0].replace("``", "")
+
+
 def _source(place: str) -> list[Any]:
-    """The lines around a place of a source file: number of the first, the lines."""
-    file, _, line = place.rpartition(":")
-    if not file or not line.isdecimal():
+    """The lines around a place of a source file: number of the first, that of the place, the lines."""
+    match = _FILE_AND_LINE.search(place)
+    if match is None:
         return []
+    line = int(match["line"])
     try:
-        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path(match["file"]).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
-    first = max(1, int(line) - _SOURCE_LINES)
-    return [first, lines[first - 1 : int(line) + _SOURCE_LINES]]
+    first = max(1, line - _SOURCE_LINES)
+    return [first, line, lines[first - 1 : line + _SOURCE_LINES]]
 
 
 def write(source: Path, file: Path, *, died: bool = False) -> None:
