@@ -129,7 +129,7 @@ def test_cmake_takes_the_toolkit_of_the_shell(tree: Path, tmp_path: Path) -> Non
 def test_cmake_without_a_toolkit_says_so(tmp_path: Path) -> None:
     done = cmake("-S", CPP, "-B", tmp_path, ASCEND_CUSTOM_PATH=str(tmp_path / "nowhere"))
     assert done.returncode != 0
-    assert "is not a toolkit" in done.stderr
+    assert "is not a toolkit" in " ".join(done.stderr.split())  # CMake breaks long lines
 
 
 @pytest.mark.skipif("clang++" not in COMPILERS, reason="no clang++")
