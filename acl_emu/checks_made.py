@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from acl_emu import formats, spell
 from acl_emu.errors import AclError
+from acl_emu.executor import Plan
 from acl_emu.spec import checks
 from acl_emu.spec.kinds import HandleKind, IntKind, StringKind, TensorKind
 from acl_emu.spec.operator import DTYPE, NULL, STANDARD_ORDER, Operator
@@ -31,12 +32,40 @@ class Step(NamedTuple):
     rule: str
     detail: str
     failure: str = ""
+    check: str = ""
+    """The name of the function that makes it."""
+    result: Any = None
+
+
+class Outcome(NamedTuple):
+    """What phase one came to."""
+
+    steps: list[Step]
+    plan: Plan | None
+    error: AclError | None
 
 
 def made(operator: Operator, arguments: Sequence[Any]) -> list[Step]:
-    """Make the checks of phase one, up to the first that fails. No executor comes of it; nothing is told to whoever watches."""
+    """The checks of phase one, up to the first that fails."""
+    return follow(operator, arguments).steps
+
+
+def order(operator: Operator) -> list[Step]:
+    """The checks that an operator makes before those in its own function."""
+    own = _own_checks(operator)
+    return [
+        Step(rule, "", check=method)
+        if (rule := _EACH_RULES.get(method := _method(check)))
+        else Step(own[check.__code__], "", check=_name(check))
+        for check in operator.checks
+    ]
+
+
+def follow(operator: Operator, arguments: Sequence[Any]) -> Outcome:
+    """Make the checks of phase one. No executor comes of it; nothing is told to whoever watches."""
     follower = _Follower(operator)
     failure: AclError | None = None
+    plan: Plan | None = None
     profiler = sys.getprofile()
     sys.setprofile(follower.hear)
     try:
@@ -45,20 +74,19 @@ def made(operator: Operator, arguments: Sequence[Any]) -> list[Step]:
             None if kind in replaced and arguments[replaced[kind]] else kind.take(name, value)
             for (name, kind), value in zip(operator.parameters, arguments, strict=True)
         )
-        operator._plan(values)
+        plan = operator._plan(values)
     except AclError as error:
         failure = error
     finally:
         sys.setprofile(profiler)
-    return follower.steps(failure)
+    return Outcome(follower.steps(failure), plan, failure)
 
 
 class _Follower:
     """Notes the checks among the functions that a thread enters."""
 
     def __init__(self, operator: Operator) -> None:
-        own = {function for function in operator.checks if function not in STANDARD_ORDER and hasattr(function, "__code__")}
-        self._known = _shared_checks() | {function.__code__: _summary(function) for function in own}
+        self._known = _own_checks(operator)
         self._steps: list[tuple[CodeType, Step]] = []
         self._inside: FrameType | None = None
 
@@ -78,12 +106,13 @@ class _Follower:
         if event == "call":
             if self._inside is None and (frame.f_code in self._known or frame.f_code is _EACH):
                 self._inside = frame
-                self._steps.append((frame.f_code, _described(frame, self._known)))
+                check = frame.f_locals.get("method", "") if frame.f_code is _EACH else frame.f_code.co_name
+                self._steps.append((frame.f_code, _described(frame, self._known)._replace(check=check)))
         elif event == "return" and frame is self._inside:
             self._inside = None
             if result is not None:
                 code, step = self._steps[-1]
-                self._steps[-1] = (code, step._replace(detail=f"{step.detail} → {_value(result)}"))
+                self._steps[-1] = (code, step._replace(detail=f"{step.detail} → {_value(result)}", result=result))
 
 
 def _codes(error: AclError) -> set[CodeType]:
@@ -97,6 +126,21 @@ def _codes(error: AclError) -> set[CodeType]:
 def _summary(function: Any) -> str:
     text = inspect.getdoc(function) or str(getattr(function, "__name__", "check"))
     return text.splitlines()[0].rstrip(".")
+
+
+def _own_checks(operator: Operator) -> dict[CodeType, str]:
+    """The shared checks, and those that are only this operator's."""
+    own = {function for function in operator.checks if function not in STANDARD_ORDER and hasattr(function, "__code__")}
+    return _shared_checks() | {function.__code__: _summary(function) for function in own}
+
+
+def _method(check: Any) -> str:
+    """Of a standard check that asks each parameter: what it asks."""
+    return str(inspect.getclosurevars(check).nonlocals["method"]) if check.__code__ is _EACH else ""
+
+
+def _name(check: Any) -> str:
+    return str(check.__code__.co_name)
 
 
 @lru_cache(maxsize=None)
