@@ -122,7 +122,8 @@ def build(program: Program, how: Build) -> Path:
     compiler = how.compiler(program.suffix)
     _check_includes(program, tree / "include")
     flags = [f"-std={how.std}"] if how.std else []
-    flags += ["-g"] if how.lines else []
+    # Not the newest form: older tools of binutils take one file for another in it.
+    flags += ["-gdwarf-4"] if how.lines else []
     if program.folder is not None:
         flags += ["-iquote", str(program.folder)]
     version = subprocess.run([compiler[0], "--version"], capture_output=True, check=False).stdout

@@ -87,22 +87,23 @@ class Checker(Tool):
 
     def _explain(self, call: Call) -> list[Finding]:
         """What is wrong with a call that was refused, where a rule can tell."""
-        found = self._objects.explain(call) or self._lifecycle.explain(call)
         origin = origin_of(call)
-        if call.name in _FREES and not found:
+        if call.parameters == PHASE_TWO and call.status in (c.ACLNN_ERR_PARAM_NULLPTR, c.ACLNN_ERR_PARAM_INVALID):
+            if not call.arguments[2]:
+                return []
+            kind, parameter = ("workspace-too-small", "workspaceSize") if call.arguments[0] else ("workspace-missing", "workspace")
+            return [Finding(kind, origin, parameter, f"{call.error} (returned {call.status})")]
+        found = self._objects.explain(call) or self._lifecycle.explain(call)
+        if found:
+            return found
+        if call.name in _FREES:
             why = self._memory.explain_free(call, host=_FREES[call.name])
             if why is not None:
                 found.append(Finding(why[0], origin, call.parameters[0], f"{why[1]} ({call.name} returned {call.status})", why[2]))
-        elif call.name in _COPIES and not found:
+        elif call.name in _COPIES:
             wrong = self._memory.check_sides(call)
             if wrong is not None:
                 found.append(Finding(wrong[0], origin, wrong[1], f"{wrong[2]} ({call.name} returned {call.status})"))
-        elif call.parameters == PHASE_TWO and not found and call.status in (c.ACLNN_ERR_PARAM_NULLPTR, c.ACLNN_ERR_PARAM_INVALID):
-            workspace, size = call.arguments[:2]
-            if call.arguments[2]:
-                kind, parameter = ("workspace-too-small", "workspaceSize") if workspace else ("workspace-missing", "workspace")
-                text = str(call.error) if call.error is not None else f"workspaceSize is {size}"
-                found.append(Finding(kind, origin, parameter, f"{text} (returned {call.status})"))
         return found
 
     # Objects and memory

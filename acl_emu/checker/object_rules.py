@@ -40,7 +40,12 @@ class ObjectRules:
         known = self._alive.pop(handle, None)
         self._run.discard(handle)
         if known is not None:
-            self._dead[handle] = _Life(_name(known[0]), known[1], origin_now())
+            thing, born = known
+            died = origin_now()
+            self._dead[handle] = _Life(_name(thing), born, died)
+            if isinstance(thing, Stream) and died.call == "aclrtResetDevice" and not _is_of_the_library(thing):
+                text = f"the {_name(thing)} made here is never destroyed"
+                self.findings.add("object-leaked", born, "", text, ("alive when the device was reset by aclrtResetDevice", died))
             if len(self._dead) > _DEAD_KEPT:
                 self._dead.popitem(last=False)
 

@@ -67,7 +67,8 @@ def _mapped_files() -> list[tuple[int, int, str]]:
 def _ask_addr2line(path: str, offsets: list[int]) -> list[tuple[str, str]]:
     """Function and file:line of each offset; empty texts where unknown."""
     unknown = [("", "")] * len(offsets)
-    command = shutil.which("addr2line")
+    # That of GNU names the wrong file for a header that comes first (binutils before 2.41, DWARF 5): others are asked before it.
+    command = next(filter(None, map(shutil.which, ("llvm-addr2line", "eu-addr2line", "addr2line"))), None)
     if command is None:
         return unknown
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
