@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import sysconfig
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -173,6 +174,39 @@ def ops(name: str | None) -> None:
         click.echo(describe.one(name) if name else describe.all_of_them(), nl=False)
     except LookupError as error:
         raise _Failure(str(error)) from None
+
+
+@main.command()
+@click.argument("operator")
+@click.argument("arguments", nargs=-1, metavar="[NAME=VALUE]...")
+@click.option("--soc", "chip", help="Chip to emulate, such as Ascend910B1 (default) or Ascend310P3.")
+@click.option("--json", "for_tools", is_flag=True, help="For tools.")
+def explain(operator: str, arguments: tuple[str, ...], chip: str | None, for_tools: bool) -> None:
+    """Show what phase one of OPERATOR does with arguments such as self=4x8:FLOAT: checks, plan, workspace. Exit code 1 if it would fail."""
+    from acl_emu import explain as explaining
+
+    if chip is not None:
+        if chip not in soc.PROFILES:
+            raise _Failure(f"--soc {chip} is unknown; known are {', '.join(soc.PROFILES)}")
+        os.environ["ACL_EMU_SOC"] = chip
+    width = min(shutil.get_terminal_size((120, 24)).columns, 140)
+    try:
+        if not arguments:
+            found = explaining.find(operator)
+            click.echo(explaining.declaration_as_json(found) if for_tools else explaining.declaration_as_text(found, width), nl=False)
+            return
+        with explaining.explained(operator, arguments) as explanation:
+            text = explaining.as_json(explanation) if for_tools else explaining.as_text(explanation, width, _painter())
+    except (explaining.Mistake, soc.ConfigurationError) as error:
+        raise _Failure(str(error)) from None
+    click.echo(text, nl=False)
+    sys.exit(0 if explanation.outcome.error is None else 1)
+
+
+def _painter() -> Callable[[str, str], str]:
+    if not sys.stdout.isatty() or "NO_COLOR" in os.environ:
+        return lambda text, _colour: text
+    return lambda text, colour: click.style(text, bold=True) if colour == "bold" else click.style(text, fg=colour)
 
 
 @main.command()
