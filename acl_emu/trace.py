@@ -1,7 +1,7 @@
 """The trace: what a program did, as a file that ui.perfetto.dev and chrome://tracing show.
 
 The file is a JSON array of trace events, one a line. It is valid at every moment, so that it is complete however the program ends: each
-write puts new events where the closing bracket was, then calls and tasks that have begun but not ended, then the bracket again.
+addition puts new events where the closing bracket was, then calls and tasks that have begun but not ended, then the bracket again.
 
 =============================  =======================================================================================
 process 1, one track a thread  calls (``X``), with arguments, results and status
@@ -14,7 +14,6 @@ flow ``synchronize``           from the last task of a stream to the call that w
 
 from __future__ import annotations
 
-import fcntl
 import itertools
 import json
 import os
@@ -29,6 +28,7 @@ from typing import Any
 from acl_emu import observe, soc, spell
 from acl_emu.errors import AclError
 from acl_emu.executor import Executor
+from acl_emu.growing_file import GrowingFile
 from acl_emu.memory import Allocation, DeviceMemory
 from acl_emu.observe import Call, Place, Span, Tool, Work
 from acl_emu.stream import Event, Stream
@@ -109,11 +109,10 @@ class Tracer(Tool):
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._file: int | None = None
-        """Opened at the first event: a process that only starts others leaves the file to them. -1 when no more is written."""
+        self._file: GrowingFile | None = None
+        """Opened at the first event: a process that only starts others leaves the file to them."""
+        self._gone = False
         self._lock = threading.Lock()
-        self._offset = 0
-        self._written = 0
         self._open: dict[object, str] = {}
         """Calls and tasks that have begun, as the events that stand for them meanwhile."""
         self._start = time.perf_counter_ns()
@@ -137,10 +136,8 @@ class Tracer(Tool):
     # Writing
 
     def _leave(self) -> None:
-        """A forked child writes nothing into its parent's file."""
-        if self._file is not None and self._file >= 0:
-            os.close(self._file)
-        self._file = -1
+        """Write no more: a forked child must not write into its parent's file."""
+        self._file, self._gone = None, True
 
     def _put(self, events: Iterable[dict[str, Any]], opened: tuple[object, dict[str, Any]] | None = None, closed: object = None) -> None:
         """Add events; ``opened`` stands in the file until it is ``closed``."""
@@ -154,38 +151,37 @@ class Tracer(Tool):
             self._append(text)
 
     def _append(self, text: str) -> None:
-        if self._file == -1:
+        if self._gone:
             return
-        data = text.encode("utf-8", "replace")
-        tail = ("".join(self._open.values()) + _END).encode("utf-8", "replace")
-        left_over = self._written - self._offset - len(data) - len(tail)
+        tail = "".join(self._open.values()) + _END
         try:
             if self._file is None:
-                self.file, self._file = _open(self.file)
-                data = _header() + data
-            _write(self._file, data + tail + b" " * left_over, self._offset)
+                self._file = GrowingFile(self.file)
+                self.file = self._file.path
+                text = _header() + text
+            self._file.append(text.encode("utf-8", "replace"), tail.encode("utf-8", "replace"))
         except OSError as error:
             print(f"acl-emu: {self.file}: {error.strerror or error}; there is no more of the trace", file=sys.stderr)
             self._leave()
-            return
-        self._offset += len(data)
-        self._written = self._offset + len(tail) + max(left_over, 0)
 
     def close(self) -> None:
-        """Add what a checker found, and cut off what was written over."""
+        """Add what a checker found, and end the file."""
         if self._file is not None:
-            now = Point(time.perf_counter_ns(), HOST, 0)
-            findings = list(self._findings())
-            words = self._places_in_words([where for finding in findings for _, where in finding["places"]])
-            for finding in findings:
-                finding["places"] = [(role, words.get(place(where)) or place(where)) for role, where in finding["places"]]
-                self._put([{"name": finding["kind"], "cat": "finding", "ph": "i", "s": "p", **self._at(now), "args": finding}])
-            if words:
-                self._put([{"name": "places", "ph": "M", "ts": 0, "pid": HOST, "tid": 0, "args": words}])
+            self._put(self._last_words())
         with self._lock:
-            if self._file is not None and self._file >= 0:
-                os.ftruncate(self._file, self._offset + len("".join(self._open.values()).encode("utf-8", "replace")) + len(_END))
+            if self._file is not None:
+                self._file.close()
             self._leave()
+
+    def _last_words(self) -> Iterator[dict[str, Any]]:
+        now = Point(time.perf_counter_ns(), HOST, 0)
+        findings = list(self._findings())
+        words = self._places_in_words([where for finding in findings for _, where in finding["places"]])
+        for finding in findings:
+            finding["places"] = [(role, words.get(place(where)) or place(where)) for role, where in finding["places"]]
+            yield {"name": finding["kind"], "cat": "finding", "ph": "i", "s": "p", **self._at(now), "args": finding}
+        if words:
+            yield {"name": "places", "ph": "M", "ts": 0, "pid": HOST, "tid": 0, "args": words}
 
     def _findings(self) -> Iterator[dict[str, Any]]:
         """What tools that listened with this one have found, as far as they say so."""
@@ -446,10 +442,10 @@ def _thread_name() -> str:
     return known.get(threading.get_ident()) or f"thread {threading.get_native_id()}"
 
 
-def _header() -> bytes:
+def _header() -> str:
     """The first lines, which others follow after a comma."""
     name = _named("process_name", HOST, 0, f"{_program()} (process {os.getpid()})")
-    return f"[\n{_encode(name)},\n{_encode(_sorted(HOST, -1))}".encode()
+    return f"[\n{_encode(name)},\n{_encode(_sorted(HOST, -1))}"
 
 
 def _named(what: str, process: int, track: int, name: str) -> dict[str, Any]:
@@ -463,26 +459,6 @@ def _sorted(process: int, index: int) -> dict[str, Any]:
 def file_for_this_process(name: str | Path) -> Path:
     """``%p`` in a file name stands for the number of the process."""
     return Path(str(name).replace("%p", str(os.getpid()))).absolute()
-
-
-def _open(file: Path) -> tuple[Path, int]:
-    """The file, emptied; one with the number of the process in its name where another process writes it."""
-    for candidate in (file, file.with_name(f"{file.stem}.{os.getpid()}{file.suffix}")):
-        opened = os.open(candidate, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(opened)
-            continue
-        os.ftruncate(opened, 0)
-        return candidate, opened
-    raise OSError(f"{file} is being written by another process")
-
-
-def _write(file: int, data: bytes, offset: int) -> None:
-    while data:
-        count = os.pwrite(file, data, offset)
-        data, offset = data[count:], offset + count
 
 
 def events(file: Path) -> Iterator[dict[str, Any]]:
