@@ -123,7 +123,11 @@ class Explanation:
 
 
 def _chip_step(operator: Operator) -> Step:
-    return Step("The chip has a kernel for it", f"{soc.current().product.short} is one of {describe.products(operator)}", check="CHIP")
+    return Step(
+        "The chip has a kernel for it",
+        f"this one is {soc.current().product.short}, kernels are for {describe.products(operator)}",
+        check="CHIP",
+    )
 
 
 def find(name: str) -> Operator:
