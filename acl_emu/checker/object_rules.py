@@ -8,7 +8,7 @@ from typing import NamedTuple
 from acl_emu.checker.findings import Finding, Findings, Origin, origin_now, origin_of
 from acl_emu.context import Context
 from acl_emu.executor import Executor
-from acl_emu.observe import Call
+from acl_emu.observe import Call, current_call
 from acl_emu.stream import Stream
 
 PHASE_TWO = ("workspace", "workspaceSize", "executor", "stream")
@@ -19,6 +19,8 @@ class _Life(NamedTuple):
     kind: str
     born: Origin
     died: Origin
+    call: int
+    """The number of the call that it died in."""
 
 
 class ObjectRules:
@@ -42,7 +44,8 @@ class ObjectRules:
         if known is not None:
             thing, born = known
             died = origin_now()
-            self._dead[handle] = _Life(_name(thing), born, died)
+            call = current_call()
+            self._dead[handle] = _Life(_name(thing), born, died, call.number if call else 0)
             if isinstance(thing, Stream) and died.call == "aclrtResetDevice" and not _is_of_the_library(thing):
                 text = f"the {_name(thing)} made here is never destroyed"
                 self.findings.add("object-leaked", born, "", text, ("alive when the device was reset by aclrtResetDevice", died))
@@ -70,7 +73,7 @@ class ObjectRules:
         found = []
         for parameter, value in zip(call.parameters, call.arguments, strict=False):
             life = self._dead.get(value) if isinstance(value, int) else None
-            if life is not None:
+            if life is not None and life.call != call.number:  # a phase two that fails for another reason ends its executor too
                 reused = life.kind == Executor.c_name and life.died.call == call.name
                 kind = "executor-reused" if reused else "use-after-destroy"
                 text = f"{parameter} is {value:#x}, an {life.kind} that {'has been run' if reused else 'was destroyed'}"
