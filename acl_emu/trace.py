@@ -474,13 +474,25 @@ def events(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def repair(file: Path) -> None:
-    """Close a file that was cut off in the middle of a write."""
+    """End the file of a process that died: cut the blanks off, and close it if it was cut off in the middle of an addition."""
+    with file.open("r+b") as opened:
+        length = opened.seek(0, os.SEEK_END)
+        blanks = b" "
+        while length and not blanks.strip():
+            step = min(length, 4096)
+            opened.seek(length - step)
+            blanks = opened.read(step)
+            length -= step
+        kept = length + len(blanks.rstrip(b" "))
+        if kept == opened.seek(0, os.SEEK_END):
+            return
+        opened.truncate(kept)
     try:
         with file.open(encoding="utf-8") as text:
             json.load(text)
     except ValueError:
-        kept = list(events(file))
-        file.write_text("[\n" + ",\n".join(map(_encode, kept)) + _END, encoding="utf-8")
+        whole = list(events(file))
+        file.write_text("[\n" + ",\n".join(map(_encode, whole)) + _END, encoding="utf-8")
 
 
 def from_environment(value: str) -> Tracer:
