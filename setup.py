@@ -3,6 +3,7 @@
 import importlib.util
 import shutil
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import setup
@@ -16,6 +17,8 @@ class BuildNative(build_ext):
 
     def run(self) -> None:
         """Compile both; an editable install gets a note of which Python it belongs to."""
+        if not Path(sysconfig.get_path("include"), "Python.h").exists():
+            raise SystemExit("acl-emu: Python.h is missing; install the headers of your Python (Debian: apt-get install python3-dev)")
         super().run()
         spec = importlib.util.spec_from_file_location("shim_build", ROOT / "acl_emu" / "cshim" / "build.py")
         assert spec is not None
