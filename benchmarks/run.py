@@ -14,6 +14,7 @@ from pathlib import Path
 from acl_emu.samples import Build, build, programs_in
 
 HERE = Path(__file__).resolve().parent
+SAMPLES = HERE.parent / "samples" / "cpp"
 
 
 def seconds(command: Sequence[str | Path]) -> float:
@@ -42,5 +43,20 @@ def start_up(repeats: int = 25) -> float:
     return ours / theirs
 
 
+def checker(repeats: int = 9) -> float:
+    """All C++ samples with the checker against the same without it; off, there is nothing to measure: nobody watches."""
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["XDG_CACHE_HOME"] = cache
+        found = [build(programs_in(source)[0], Build()) for source in sorted(SAMPLES.glob("*.cpp"))]
+        every = ("sh", "-e", "-c", 'for program; do "$program"; done', "sh", *found)
+        on, off = (("env", f"ACL_EMU_CHECK={value}", *every) for value in ("1", ""))
+        for command in (on, off):
+            seconds(command)
+        checked, plain = alternately(on, off, repeats)
+    print(f"checker: all C++ samples {checked * 1e3:.0f} ms checked, {plain * 1e3:.0f} ms not, ratio {checked / plain:.2f}")
+    return checked / plain
+
+
 if __name__ == "__main__":
     start_up()
+    checker()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from acl_emu import constants as c
 from acl_emu.api.acl_rt.lifecycle import process
 from acl_emu.checker.findings import Finding, Findings, Origin, origin_of
+from acl_emu.errors import InvalidContext
 from acl_emu.observe import Call
 
 _ANYTIME = frozenset(
@@ -80,8 +81,8 @@ class LifecycleRules:
     def explain(self, call: Call) -> list[Finding]:
         """Why a call was refused, where the order is to blame."""
         text = _ORDER_ERRORS.get(call.status or 0)
-        if text is None or call.name.startswith(("aclrtGet", "aclrtCtxGet")):
-            return []
+        if text is None or call.name.startswith(("aclrtGet", "aclrtCtxGet")) or isinstance(call.error, InvalidContext):
+            return []  # a dead context has the same code as no context
         return [Finding("call-order", origin_of(call), "", f"{call.name} returned {call.status}: {text}")]
 
     def end(self) -> None:
@@ -92,7 +93,7 @@ class LifecycleRules:
                     "call-order",
                     origins[0],
                     "deviceId",
-                    f"device {device} is set, and aclrtResetDevice is called {len(origins)} times too few",
+                    f"device {device} is set more often than it is reset, by {len(origins)}",
                 )
         if self._start is not None:
             self.findings.add("call-order", self._start, "", "aclInit is called, and aclFinalize never")

@@ -1,0 +1,53 @@
+"""Correct programs have no finding, in any schedule: those in correct/, and all samples."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from acl_emu import soc
+from tests.checker.running import checked, compiled, parse
+from tests.conftest import ROOT
+from tests.test_cpp_samples import COMPILERS, NAMES, Shared, shared, shell  # noqa: F401
+
+CORRECT = sorted((Path(__file__).parent / "correct").glob("*.cpp"))
+PYTHON = ROOT / "samples" / "python"
+# It does what the program on its page does, which reads a FLOAT16 result back as FLOAT.
+KNOWN = {"fused_linear_cross_entropy_loss_grad": [("out-of-bounds", "aclrtMemcpy", "src")]}
+
+LIMITS = {"global_owner": pytest.mark.xfail(reason="tools are closed before destructors of objects that are older than the first call")}
+
+
+@pytest.mark.parametrize("schedule", soc.SCHEDULES)
+@pytest.mark.parametrize("source", [pytest.param(source, marks=LIMITS.get(source.stem, ()), id=source.stem) for source in CORRECT])
+def test_correct_programs(source: Path, schedule: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    done = checked(compiled(source, tmp_path_factory), ACL_EMU_SCHEDULE=schedule)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(not COMPILERS, reason="no C++ compiler")
+@pytest.mark.parametrize("schedule", soc.SCHEDULES)
+@pytest.mark.parametrize("name", NAMES)
+def test_cpp_samples(name: str, schedule: str, shared: Shared) -> None:  # noqa: F811
+    done = shell(shared.tree, "$1", shared.program(name), ACL_EMU_SCHEDULE=schedule, ACL_EMU_CHECK="1")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+@pytest.mark.parametrize("schedule", soc.SCHEDULES)
+@pytest.mark.parametrize("name", sorted(path.stem for path in PYTHON.glob("*.py") if path.stem != "sample_support"))
+def test_python_samples(name: str, schedule: str) -> None:
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("ACL_EMU_", "ASCEND_"))}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(PYTHON / f"{name}.py")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**env, "ACL_EMU_SCHEDULE": schedule, "ACL_EMU_CHECK": "1"},
+    )
+    known = KNOWN.get(name, [])
+    assert [entry[:3] for entry in parse(done.stderr)] == known, done.stderr
+    assert done.returncode == (86 if known else 0)
