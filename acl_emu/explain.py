@@ -362,11 +362,12 @@ def _with_outputs(operator: Operator, arguments: list[Argument], maker: _Maker) 
     chip = soc.current()
     inputs = [_view_of(argument) for argument in arguments if isinstance(argument.kind, TensorKind) and argument.value]
     shapes = list(dict.fromkeys([*(shape for shape, _ in inputs), *_broadcast([shape for shape, _ in inputs]), (), (1,)]))
+    named = [dtypes.BY_CODE[one.value] for one in arguments if isinstance(one.kind, DataTypeKind) and one.value in dtypes.BY_CODE]
     guesses: dict[str, _Guess] = {}
     for argument in arguments:
         if argument.assumed and not argument.kind.optional and isinstance(argument.kind, TensorKind):
             allowed = argument.kind.dtypes_on(chip)
-            likely = [*_combined([dtype for _, dtype in inputs]), *(dtype for _, dtype in inputs)]
+            likely = [*named, *_combined([dtype for _, dtype in inputs]), *(dtype for _, dtype in inputs)]
             types = list(dict.fromkeys([dtype for dtype in likely if not allowed or dtype in allowed] + list(allowed)))
             guesses[argument.name] = _Guess(list(shapes), types or [dtypes.FLOAT])
     for _ in range(_MOST_GUESSES if guesses else 1):
