@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from functools import lru_cache
 
+from acl_emu import constants as c
 from acl_emu import handles, soc
 from acl_emu.errors import AclError, ContextNull, ContextRelease, InvalidContext, InvalidDevice, InvalidHandle, NullParam, StreamContext
 from acl_emu.memory import DeviceMemory
@@ -87,12 +89,21 @@ class Device:
             primary.close(wait=not force)
             self.contexts.remove(primary)
 
-    def synchronize(self) -> AclError | None:
-        """Wait for every stream of the device; the first failure among them."""
+    def synchronize(self, milliseconds: int | None = None) -> AclError | None:
+        """Wait for every stream of the device, all of them together not longer than a time-out; the first failure among them."""
+        deadline = None if milliseconds is None else time.monotonic() + milliseconds / 1000
         first: AclError | None = None
         for context in list(self.contexts):
             for stream in list(context.streams):
-                stream.wait_for_host(stream.submitted)
+                place = stream.submitted
+                if deadline is None:
+                    stream.run_until(place)
+                elif not stream.wait_until(place, deadline - time.monotonic()):
+                    return first or AclError(
+                        f"device {self.index} was not done after {milliseconds} ms: stream {stream.handle:#x} still works{stream.remark}",
+                        c.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                    )
+                stream.tell_reached(place)
                 first = first or stream.take_error()
         return first
 

@@ -84,6 +84,7 @@ from acl_emu.api.acl_rt.device import (
     aclrtSetDeviceSatMode as aclrtSetDeviceSatMode,
     aclrtSetTsDevice as aclrtSetTsDevice,
     aclrtSynchronizeDevice as aclrtSynchronizeDevice,
+    aclrtSynchronizeDeviceWithTimeout as aclrtSynchronizeDeviceWithTimeout,
 )
 from acl_emu.api.acl_rt.events import (
     aclrtCreateEvent as aclrtCreateEvent,

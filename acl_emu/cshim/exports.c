@@ -117,23 +117,6 @@ const char *const acl_emu_names[] = {
     "aclrtSetCurrentContext",
     "aclrtGetCurrentContext",
     "aclrtCtxGetCurrentDefaultStream",
-    "aclrtSetDevice",
-    "aclrtResetDevice",
-    "aclrtResetDeviceForce",
-    "aclrtGetDevice",
-    "aclrtGetDeviceCount",
-    "aclrtSynchronizeDevice",
-    "aclrtGetRunMode",
-    "aclrtSetTsDevice",
-    "aclrtQueryDeviceStatus",
-    "aclrtGetDeviceInfo",
-    "aclrtDeviceGetStreamPriorityRange",
-    "aclrtDeviceCanAccessPeer",
-    "aclrtDeviceEnablePeerAccess",
-    "aclrtDeviceDisablePeerAccess",
-    "aclrtDevicePeerAccessStatus",
-    "aclrtSetDeviceSatMode",
-    "aclrtGetDeviceSatMode",
     "aclrtCreateStream",
     "aclrtCreateStreamWithConfig",
     "aclrtDestroyStream",
@@ -146,6 +129,24 @@ const char *const acl_emu_names[] = {
     "aclrtStreamGetId",
     "aclrtGetStreamAvailableNum",
     "aclrtSetStreamFailureMode",
+    "aclrtSetDevice",
+    "aclrtResetDevice",
+    "aclrtResetDeviceForce",
+    "aclrtGetDevice",
+    "aclrtGetDeviceCount",
+    "aclrtSynchronizeDevice",
+    "aclrtSynchronizeDeviceWithTimeout",
+    "aclrtGetRunMode",
+    "aclrtSetTsDevice",
+    "aclrtQueryDeviceStatus",
+    "aclrtGetDeviceInfo",
+    "aclrtDeviceGetStreamPriorityRange",
+    "aclrtDeviceCanAccessPeer",
+    "aclrtDeviceEnablePeerAccess",
+    "aclrtDeviceDisablePeerAccess",
+    "aclrtDevicePeerAccessStatus",
+    "aclrtSetDeviceSatMode",
+    "aclrtGetDeviceSatMode",
     "aclrtCreateEvent",
     "aclrtCreateEventWithFlag",
     "aclrtCreateEventExWithFlag",
@@ -329,7 +330,7 @@ const char *const acl_emu_names[] = {
     "aclnnSub",
     "aclnnSubsGetWorkspaceSize",
     "aclnnSubs"};
-const uint32_t acl_emu_count = 270;
+const uint32_t acl_emu_count = 271;
 
 EXPORT size_t aclDataTypeSize(aclDataType dataType)
 {
@@ -679,1274 +680,1280 @@ EXPORT aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream)
     return acl_emu_enter(57, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
-EXPORT aclError aclrtSetDevice(int32_t deviceId)
-{
-    acl_emu_arg a[] = {{.i = deviceId}}, r;
-    return acl_emu_enter(58, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtResetDevice(int32_t deviceId)
-{
-    acl_emu_arg a[] = {{.i = deviceId}}, r;
-    return acl_emu_enter(59, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtResetDeviceForce(int32_t deviceId)
-{
-    acl_emu_arg a[] = {{.i = deviceId}}, r;
-    return acl_emu_enter(60, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtGetDevice(int32_t* deviceId)
-{
-    acl_emu_arg a[] = {{.p = deviceId}}, r;
-    return acl_emu_enter(61, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtGetDeviceCount(uint32_t* count)
-{
-    acl_emu_arg a[] = {{.p = count}}, r;
-    return acl_emu_enter(62, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtSynchronizeDevice(void)
-{
-    acl_emu_arg *a = NULL, r;
-    return acl_emu_enter(63, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtGetRunMode(aclrtRunMode* runMode)
-{
-    acl_emu_arg a[] = {{.p = runMode}}, r;
-    return acl_emu_enter(64, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtSetTsDevice(aclrtTsId tsId)
-{
-    acl_emu_arg a[] = {{.i = tsId}}, r;
-    return acl_emu_enter(65, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus* deviceStatus)
-{
-    acl_emu_arg a[] = {{.i = deviceId}, {.p = deviceStatus}}, r;
-    return acl_emu_enter(66, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value)
-{
-    acl_emu_arg a[] = {{.u = deviceId}, {.i = attr}, {.p = value}}, r;
-    return acl_emu_enter(67, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtDeviceGetStreamPriorityRange(int32_t* leastPriority, int32_t* greatestPriority)
-{
-    acl_emu_arg a[] = {{.p = leastPriority}, {.p = greatestPriority}}, r;
-    return acl_emu_enter(68, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId, int32_t peerDeviceId)
-{
-    acl_emu_arg a[] = {{.p = canAccessPeer}, {.i = deviceId}, {.i = peerDeviceId}}, r;
-    return acl_emu_enter(69, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags)
-{
-    acl_emu_arg a[] = {{.i = peerDeviceId}, {.u = flags}}, r;
-    return acl_emu_enter(70, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId)
-{
-    acl_emu_arg a[] = {{.i = peerDeviceId}}, r;
-    return acl_emu_enter(71, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int32_t* status)
-{
-    acl_emu_arg a[] = {{.i = deviceId}, {.i = peerDeviceId}, {.p = status}}, r;
-    return acl_emu_enter(72, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode)
-{
-    acl_emu_arg a[] = {{.i = mode}}, r;
-    return acl_emu_enter(73, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
-EXPORT aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode)
-{
-    acl_emu_arg a[] = {{.p = mode}}, r;
-    return acl_emu_enter(74, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
-}
-
 EXPORT aclError aclrtCreateStream(aclrtStream* stream)
 {
     acl_emu_arg a[] = {{.p = stream}}, r;
-    return acl_emu_enter(75, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(58, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uint32_t flag)
 {
     acl_emu_arg a[] = {{.p = stream}, {.u = priority}, {.u = flag}}, r;
-    return acl_emu_enter(76, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(59, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtDestroyStream(aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = stream}}, r;
-    return acl_emu_enter(77, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(60, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtDestroyStreamForce(aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = stream}}, r;
-    return acl_emu_enter(78, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(61, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtSynchronizeStream(aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = stream}}, r;
-    return acl_emu_enter(79, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(62, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
 {
     acl_emu_arg a[] = {{.p = stream}, {.i = timeout}}, r;
-    return acl_emu_enter(80, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(63, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status)
 {
     acl_emu_arg a[] = {{.p = stream}, {.p = status}}, r;
-    return acl_emu_enter(81, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(64, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t* priority)
 {
     acl_emu_arg a[] = {{.p = stream}, {.p = priority}}, r;
-    return acl_emu_enter(82, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(65, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t* flags)
 {
     acl_emu_arg a[] = {{.p = stream}, {.p = flags}}, r;
-    return acl_emu_enter(83, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(66, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId)
 {
     acl_emu_arg a[] = {{.p = stream}, {.p = streamId}}, r;
-    return acl_emu_enter(84, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(67, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtGetStreamAvailableNum(uint32_t* streamCount)
 {
     acl_emu_arg a[] = {{.p = streamCount}}, r;
-    return acl_emu_enter(85, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(68, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
 {
     acl_emu_arg a[] = {{.p = stream}, {.u = mode}}, r;
+    return acl_emu_enter(69, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtSetDevice(int32_t deviceId)
+{
+    acl_emu_arg a[] = {{.i = deviceId}}, r;
+    return acl_emu_enter(70, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtResetDevice(int32_t deviceId)
+{
+    acl_emu_arg a[] = {{.i = deviceId}}, r;
+    return acl_emu_enter(71, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtResetDeviceForce(int32_t deviceId)
+{
+    acl_emu_arg a[] = {{.i = deviceId}}, r;
+    return acl_emu_enter(72, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtGetDevice(int32_t* deviceId)
+{
+    acl_emu_arg a[] = {{.p = deviceId}}, r;
+    return acl_emu_enter(73, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtGetDeviceCount(uint32_t* count)
+{
+    acl_emu_arg a[] = {{.p = count}}, r;
+    return acl_emu_enter(74, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtSynchronizeDevice(void)
+{
+    acl_emu_arg *a = NULL, r;
+    return acl_emu_enter(75, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
+{
+    acl_emu_arg a[] = {{.i = timeout}}, r;
+    return acl_emu_enter(76, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtGetRunMode(aclrtRunMode* runMode)
+{
+    acl_emu_arg a[] = {{.p = runMode}}, r;
+    return acl_emu_enter(77, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtSetTsDevice(aclrtTsId tsId)
+{
+    acl_emu_arg a[] = {{.i = tsId}}, r;
+    return acl_emu_enter(78, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus* deviceStatus)
+{
+    acl_emu_arg a[] = {{.i = deviceId}, {.p = deviceStatus}}, r;
+    return acl_emu_enter(79, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value)
+{
+    acl_emu_arg a[] = {{.u = deviceId}, {.i = attr}, {.p = value}}, r;
+    return acl_emu_enter(80, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtDeviceGetStreamPriorityRange(int32_t* leastPriority, int32_t* greatestPriority)
+{
+    acl_emu_arg a[] = {{.p = leastPriority}, {.p = greatestPriority}}, r;
+    return acl_emu_enter(81, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId, int32_t peerDeviceId)
+{
+    acl_emu_arg a[] = {{.p = canAccessPeer}, {.i = deviceId}, {.i = peerDeviceId}}, r;
+    return acl_emu_enter(82, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags)
+{
+    acl_emu_arg a[] = {{.i = peerDeviceId}, {.u = flags}}, r;
+    return acl_emu_enter(83, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId)
+{
+    acl_emu_arg a[] = {{.i = peerDeviceId}}, r;
+    return acl_emu_enter(84, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int32_t* status)
+{
+    acl_emu_arg a[] = {{.i = deviceId}, {.i = peerDeviceId}, {.p = status}}, r;
+    return acl_emu_enter(85, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode)
+{
+    acl_emu_arg a[] = {{.i = mode}}, r;
     return acl_emu_enter(86, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+}
+
+EXPORT aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode)
+{
+    acl_emu_arg a[] = {{.p = mode}}, r;
+    return acl_emu_enter(87, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtCreateEvent(aclrtEvent* event)
 {
     acl_emu_arg a[] = {{.p = event}}, r;
-    return acl_emu_enter(87, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(88, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag)
 {
     acl_emu_arg a[] = {{.p = event}, {.u = flag}}, r;
-    return acl_emu_enter(88, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(89, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag)
 {
     acl_emu_arg a[] = {{.p = event}, {.u = flag}}, r;
-    return acl_emu_enter(89, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(90, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtDestroyEvent(aclrtEvent event)
 {
     acl_emu_arg a[] = {{.p = event}}, r;
-    return acl_emu_enter(90, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(91, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = event}, {.p = stream}}, r;
-    return acl_emu_enter(91, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(92, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = event}, {.p = stream}}, r;
-    return acl_emu_enter(92, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(93, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 {
     acl_emu_arg a[] = {{.p = stream}, {.p = event}}, r;
-    return acl_emu_enter(93, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(94, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtSynchronizeEvent(aclrtEvent event)
 {
     acl_emu_arg a[] = {{.p = event}}, r;
-    return acl_emu_enter(94, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(95, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout)
 {
     acl_emu_arg a[] = {{.p = event}, {.i = timeout}}, r;
-    return acl_emu_enter(95, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(96, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status)
 {
     acl_emu_arg a[] = {{.p = event}, {.p = status}}, r;
-    return acl_emu_enter(96, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(97, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status)
 {
     acl_emu_arg a[] = {{.p = event}, {.p = status}}, r;
-    return acl_emu_enter(97, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(98, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status)
 {
     acl_emu_arg a[] = {{.p = event}, {.p = status}}, r;
-    return acl_emu_enter(98, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(99, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent)
 {
     acl_emu_arg a[] = {{.p = ms}, {.p = startEvent}, {.p = endEvent}}, r;
-    return acl_emu_enter(99, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(100, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp)
 {
     acl_emu_arg a[] = {{.p = event}, {.p = timestamp}}, r;
-    return acl_emu_enter(100, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(101, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclInit(const char* configPath)
 {
     acl_emu_arg a[] = {{.p = configPath}}, r;
-    return acl_emu_enter(101, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(102, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclFinalize(void)
 {
     acl_emu_arg *a = NULL, r;
-    return acl_emu_enter(102, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(103, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclFinalizeReference(uint64_t* refCount)
 {
     acl_emu_arg a[] = {{.p = refCount}}, r;
-    return acl_emu_enter(103, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(104, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion)
 {
     acl_emu_arg a[] = {{.p = majorVersion}, {.p = minorVersion}, {.p = patchVersion}}, r;
-    return acl_emu_enter(104, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(105, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value)
 {
     acl_emu_arg a[] = {{.i = opt}, {.i = value}}, r;
-    return acl_emu_enter(105, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(106, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value)
 {
     acl_emu_arg a[] = {{.i = opt}, {.p = value}}, r;
-    return acl_emu_enter(106, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(107, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value)
 {
     acl_emu_arg a[] = {{.i = opt}, {.i = value}}, r;
-    return acl_emu_enter(107, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(108, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value)
 {
     acl_emu_arg a[] = {{.i = opt}, {.p = value}}, r;
-    return acl_emu_enter(108, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(109, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT const char* aclGetRecentErrMsg(void)
 {
     acl_emu_arg *a = NULL, r;
-    return acl_emu_enter(109, a, &r, __builtin_return_address(0)) ? 0 : (const char*)(uintptr_t)r.p;
+    return acl_emu_enter(110, a, &r, __builtin_return_address(0)) ? 0 : (const char*)(uintptr_t)r.p;
 }
 
 EXPORT aclError aclrtGetLastError(aclrtLastErrLevel level)
 {
     acl_emu_arg a[] = {{.i = level}}, r;
-    return acl_emu_enter(110, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(111, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtPeekAtLastError(aclrtLastErrLevel level)
 {
     acl_emu_arg a[] = {{.i = level}}, r;
-    return acl_emu_enter(111, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(112, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy)
 {
     acl_emu_arg a[] = {{.p = devPtr}, {.u = size}, {.i = policy}}, r;
-    return acl_emu_enter(112, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(113, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy)
 {
     acl_emu_arg a[] = {{.p = devPtr}, {.u = size}, {.i = policy}}, r;
-    return acl_emu_enter(113, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(114, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy policy)
 {
     acl_emu_arg a[] = {{.p = devPtr}, {.u = size}, {.i = policy}}, r;
-    return acl_emu_enter(114, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(115, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtFree(void* devPtr)
 {
     acl_emu_arg a[] = {{.p = devPtr}}, r;
-    return acl_emu_enter(115, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(116, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMallocHost(void** hostPtr, size_t size)
 {
     acl_emu_arg a[] = {{.p = hostPtr}, {.u = size}}, r;
-    return acl_emu_enter(116, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(117, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtFreeHost(void* hostPtr)
 {
     acl_emu_arg a[] = {{.p = hostPtr}}, r;
-    return acl_emu_enter(117, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(118, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind)
 {
     acl_emu_arg a[] = {{.p = dst}, {.u = destMax}, {.p = src}, {.u = count}, {.i = kind}}, r;
-    return acl_emu_enter(118, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(119, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = dst}, {.u = destMax}, {.p = src}, {.u = count}, {.i = kind}, {.p = stream}}, r;
-    return acl_emu_enter(119, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(120, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height, aclrtMemcpyKind kind)
 {
     acl_emu_arg a[] = {{.p = dst}, {.u = dpitch}, {.p = src}, {.u = spitch}, {.u = width}, {.u = height}, {.i = kind}}, r;
-    return acl_emu_enter(120, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(121, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height, aclrtMemcpyKind kind, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = dst}, {.u = dpitch}, {.p = src}, {.u = spitch}, {.u = width}, {.u = height}, {.i = kind}, {.p = stream}}, r;
-    return acl_emu_enter(121, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(122, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
 {
     acl_emu_arg a[] = {{.p = devPtr}, {.u = maxCount}, {.i = value}, {.u = count}}, r;
-    return acl_emu_enter(122, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(123, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = devPtr}, {.u = maxCount}, {.i = value}, {.u = count}, {.p = stream}}, r;
-    return acl_emu_enter(123, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(124, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total)
 {
     acl_emu_arg a[] = {{.i = attr}, {.p = free}, {.p = total}}, r;
-    return acl_emu_enter(124, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(125, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes)
 {
     acl_emu_arg a[] = {{.p = ptr}, {.p = attributes}}, r;
-    return acl_emu_enter(125, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(126, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclnnStatus aclDumpOpTensors(const char* opType, const char* opName, aclTensor** tensors, size_t inputTensorNum, size_t outputTensorNum, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = opType}, {.p = opName}, {.p = tensors}, {.u = inputTensorNum}, {.u = outputTensorNum}, {.p = stream}}, r;
-    return acl_emu_enter(126, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(127, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode)
 {
     acl_emu_arg a[] = {{.p = stream}, {.i = mode}}, r;
-    return acl_emu_enter(127, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(128, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI)
 {
     acl_emu_arg a[] = {{.p = stream}, {.p = modelRI}}, r;
-    return acl_emu_enter(128, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(129, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = modelRI}, {.p = stream}}, r;
-    return acl_emu_enter(129, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(130, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclmdlRIDestroy(aclmdlRI modelRI)
 {
     acl_emu_arg a[] = {{.p = modelRI}}, r;
-    return acl_emu_enter(130, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(131, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, void* expectPtr, uint64_t flags)
 {
     acl_emu_arg a[] = {{.p = virPtr}, {.u = size}, {.u = alignment}, {.p = expectPtr}, {.u = flags}}, r;
-    return acl_emu_enter(131, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(132, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtReleaseMemAddress(void* virPtr)
 {
     acl_emu_arg a[] = {{.p = virPtr}}, r;
-    return acl_emu_enter(132, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(133, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrtPhysicalMemProp* prop, uint64_t flags)
 {
     acl_emu_arg a[] = {{.p = handle}, {.u = size}, {.p = prop}, {.u = flags}}, r;
-    return acl_emu_enter(133, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(134, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtFreePhysical(aclrtDrvMemHandle handle)
 {
     acl_emu_arg a[] = {{.p = handle}}, r;
-    return acl_emu_enter(134, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(135, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)
 {
     acl_emu_arg a[] = {{.p = virPtr}, {.u = size}, {.u = offset}, {.p = handle}, {.u = flags}}, r;
-    return acl_emu_enter(135, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(136, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtUnmapMem(void* virPtr)
 {
     acl_emu_arg a[] = {{.p = virPtr}}, r;
-    return acl_emu_enter(136, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(137, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop, aclrtMemGranularityOptions option, size_t* granularity)
 {
     acl_emu_arg a[] = {{.p = prop}, {.i = option}, {.p = granularity}}, r;
-    return acl_emu_enter(137, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
+    return acl_emu_enter(138, a, &r, __builtin_return_address(0)) ? ACL_ERROR_INTERNAL_ERROR : (aclError)r.i;
 }
 
 EXPORT aclnnStatus aclnnInit(const char* configPath)
 {
     acl_emu_arg a[] = {{.p = configPath}}, r;
-    return acl_emu_enter(138, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(139, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnFinalize(void)
 {
     acl_emu_arg *a = NULL, r;
-    return acl_emu_enter(139, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(140, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnAddGetWorkspaceSize(const aclTensor* self, const aclTensor* other, const aclScalar* alpha, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = other}, {.p = alpha}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(140, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(141, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnAdd(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(141, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(142, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnAddmmGetWorkspaceSize(const aclTensor* self, const aclTensor* mat1, const aclTensor* mat2, const aclScalar* beta, const aclScalar* alpha, aclTensor* out, int8_t cubeMathType, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = mat1}, {.p = mat2}, {.p = beta}, {.p = alpha}, {.p = out}, {.i = cubeMathType}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(142, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(143, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnAddmm(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(143, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(144, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnAddsGetWorkspaceSize(const aclTensor* self, const aclScalar* other, const aclScalar* alpha, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = other}, {.p = alpha}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(144, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(145, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnAdds(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(145, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(146, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnAmaxGetWorkspaceSize(const aclTensor* self, const aclIntArray* dim, bool keepDim, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = dim}, {.u = keepDim}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(146, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(147, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnAmax(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(147, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(148, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnBinaryCrossEntropyGetWorkspaceSize(const aclTensor* self, const aclTensor* target, const aclTensor* weight, int64_t reduction, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = target}, {.p = weight}, {.i = reduction}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(148, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(149, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnBinaryCrossEntropy(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(149, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(150, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnBinaryCrossEntropyBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* self, const aclTensor* target, const aclTensor* weightOptional, int64_t reduction, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = self}, {.p = target}, {.p = weightOptional}, {.i = reduction}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(150, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(151, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnBinaryCrossEntropyBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(151, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(152, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnBinaryCrossEntropyWithLogitsGetWorkspaceSize(const aclTensor* self, const aclTensor* target, const aclTensor* weightOptional, const aclTensor* posWeightOptional, int64_t reduction, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = target}, {.p = weightOptional}, {.p = posWeightOptional}, {.i = reduction}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(152, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(153, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnBinaryCrossEntropyWithLogits(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(153, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(154, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnBinaryCrossEntropyWithLogitsBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* self, const aclTensor* target, const aclTensor* weightOptional, const aclTensor* posWeightOptional, int64_t reduction, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = self}, {.p = target}, {.p = weightOptional}, {.p = posWeightOptional}, {.i = reduction}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(154, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(155, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnBinaryCrossEntropyWithLogitsBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(155, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(156, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCastGetWorkspaceSize(const aclTensor* self, const aclDataType dtype, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.i = dtype}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(156, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(157, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCast(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(157, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(158, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnChamferDistanceBackwardGetWorkspaceSize(const aclTensor* xyz1, const aclTensor* xyz2, const aclTensor* idx1, const aclTensor* idx2, const aclTensor* gradDist1, const aclTensor* gradDist2, aclTensor* gradXyz1, aclTensor* gradXyz2, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = xyz1}, {.p = xyz2}, {.p = idx1}, {.p = idx2}, {.p = gradDist1}, {.p = gradDist2}, {.p = gradXyz1}, {.p = gradXyz2}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(158, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(159, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnChamferDistanceBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(159, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(160, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCrossEntropyLossGetWorkspaceSize(const aclTensor* input, const aclTensor* target, const aclTensor* weightOptional, char* reductionOptional, int64_t ignoreIndex, double labelSmoothing, double lseSquareScaleForZloss, bool returnZloss, const aclTensor* lossOut, const aclTensor* logProbOut, const aclTensor* zlossOut, const aclTensor* lseForZlossOut, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = input}, {.p = target}, {.p = weightOptional}, {.p = reductionOptional}, {.i = ignoreIndex}, {.d = labelSmoothing}, {.d = lseSquareScaleForZloss}, {.u = returnZloss}, {.p = lossOut}, {.p = logProbOut}, {.p = zlossOut}, {.p = lseForZlossOut}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(160, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(161, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCrossEntropyLoss(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(161, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(162, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCrossEntropyLossGradGetWorkspaceSize(const aclTensor* gradLoss, const aclTensor* logProb, const aclTensor* target, const aclTensor* weightOptional, const aclTensor* gradZlossOptional, const aclTensor* lseForZlossOptional, char* reductionOptional, int64_t ignoreIndex, double labelSmoothing, double lseSquareScaleForZloss, const aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradLoss}, {.p = logProb}, {.p = target}, {.p = weightOptional}, {.p = gradZlossOptional}, {.p = lseForZlossOptional}, {.p = reductionOptional}, {.i = ignoreIndex}, {.d = labelSmoothing}, {.d = lseSquareScaleForZloss}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(162, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(163, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCrossEntropyLossGrad(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(163, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(164, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCrossEntropySumExpAndIndexLogitGetWorkspaceSize(const aclTensor* vocabParallelLogits, const aclTensor* target, const aclTensor* globalLogitsMax, int64_t vocabStartIndex, int64_t vocabEndIndex, const aclTensor* predictedLogitsOut, const aclTensor* sumExpLogitsOut, const aclTensor* expLogitsOut, const aclTensor* targetOffsetOut, const aclTensor* targetMaskOut, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = vocabParallelLogits}, {.p = target}, {.p = globalLogitsMax}, {.i = vocabStartIndex}, {.i = vocabEndIndex}, {.p = predictedLogitsOut}, {.p = sumExpLogitsOut}, {.p = expLogitsOut}, {.p = targetOffsetOut}, {.p = targetMaskOut}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(164, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(165, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCrossEntropySumExpAndIndexLogit(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(165, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(166, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCtcLossGetWorkspaceSize(const aclTensor* logProbs, const aclTensor* targets, const aclIntArray* inputLengths, const aclIntArray* targetLengths, int64_t blank, bool zeroInfinity, aclTensor* negLogLikelihoodOut, aclTensor* logAlphaOut, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = logProbs}, {.p = targets}, {.p = inputLengths}, {.p = targetLengths}, {.i = blank}, {.u = zeroInfinity}, {.p = negLogLikelihoodOut}, {.p = logAlphaOut}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(166, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(167, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCtcLoss(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(167, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(168, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCtcLossBackwardGetWorkspaceSize(const aclTensor* gradOut, const aclTensor* logProbs, const aclTensor* targets, const aclIntArray* inputLengths, const aclIntArray* targetLengths, const aclTensor* negLogLikelihood, const aclTensor* logAlpha, int64_t blank, bool zeroInfinity, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOut}, {.p = logProbs}, {.p = targets}, {.p = inputLengths}, {.p = targetLengths}, {.p = negLogLikelihood}, {.p = logAlpha}, {.i = blank}, {.u = zeroInfinity}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(168, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(169, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnCtcLossBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(169, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(170, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnExpGetWorkspaceSize(const aclTensor* self, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(170, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(171, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnExp(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(171, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(172, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnFusedCrossEntropyLossWithMaxSumGetWorkspaceSize(const aclTensor* logitsMax, const aclTensor* sumExpLogits, const aclTensor* predictedLogits, float labelSmoothing, const aclTensor* inputOptional, const aclTensor* weightOptional, const aclTensor* vocabParallelLogitsOptional, aclTensor* lossOut, aclTensor* softMaxOutOptional, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = logitsMax}, {.p = sumExpLogits}, {.p = predictedLogits}, {.d = labelSmoothing}, {.p = inputOptional}, {.p = weightOptional}, {.p = vocabParallelLogitsOptional}, {.p = lossOut}, {.p = softMaxOutOptional}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(172, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(173, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnFusedCrossEntropyLossWithMaxSum(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(173, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(174, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize(const aclTensor* grad, const aclTensor* input, const aclTensor* weight, const aclTensor* targetMask, const aclTensor* maskedTarget, float labelSmoothing, const aclTensor* logitsMaxOptional, const aclTensor* sumExpLogitsOptional, const aclTensor* softmaxOptional, aclTensor* inputGradOut, aclTensor* weightGradOut, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = grad}, {.p = input}, {.p = weight}, {.p = targetMask}, {.p = maskedTarget}, {.d = labelSmoothing}, {.p = logitsMaxOptional}, {.p = sumExpLogitsOptional}, {.p = softmaxOptional}, {.p = inputGradOut}, {.p = weightGradOut}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(174, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(175, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnFusedLinearCrossEntropyLossGrad(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(175, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(176, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnFusedLinearOnlineMaxSumGetWorkspaceSize(const aclTensor* input, const aclTensor* weight, const aclTensor* target, int64_t vocabStartIndex, int64_t vocabEndIndex, aclTensor* logitsMaxLocalOut, aclTensor* sumExpLogitsLocalOut, aclTensor* predictedLogitsLocalOut, aclTensor* targetMaskOut, aclTensor* maskedTargetOut, aclTensor* vocabParallelLogitsOutOptional, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = input}, {.p = weight}, {.p = target}, {.i = vocabStartIndex}, {.i = vocabEndIndex}, {.p = logitsMaxLocalOut}, {.p = sumExpLogitsLocalOut}, {.p = predictedLogitsLocalOut}, {.p = targetMaskOut}, {.p = maskedTargetOut}, {.p = vocabParallelLogitsOutOptional}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(176, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(177, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnFusedLinearOnlineMaxSum(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(177, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(178, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceAddGetWorkspaceSize(const aclTensor* selfRef, const aclTensor* other, const aclScalar* alpha, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = selfRef}, {.p = other}, {.p = alpha}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(178, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(179, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceAdd(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(179, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(180, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceAddmmGetWorkspaceSize(const aclTensor* selfRef, const aclTensor* mat1, const aclTensor* mat2, const aclScalar* beta, const aclScalar* alpha, int8_t cubeMathType, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = selfRef}, {.p = mat1}, {.p = mat2}, {.p = beta}, {.p = alpha}, {.i = cubeMathType}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(180, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(181, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceAddmm(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(181, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(182, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceAddsGetWorkspaceSize(const aclTensor* selfRef, const aclScalar* other, const aclScalar* alpha, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = selfRef}, {.p = other}, {.p = alpha}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(182, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(183, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceAdds(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(183, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(184, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceExpGetWorkspaceSize(aclTensor* selfRef, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = selfRef}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(184, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(185, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceExp(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(185, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(186, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceLogGetWorkspaceSize(aclTensor* selfRef, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = selfRef}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(186, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(187, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceLog(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(187, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(188, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceMulGetWorkspaceSize(aclTensor* selfRef, const aclTensor* other, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = selfRef}, {.p = other}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(188, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(189, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceMul(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(189, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(190, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceMulsGetWorkspaceSize(aclTensor* selfRef, const aclScalar* other, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = selfRef}, {.p = other}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(190, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(191, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceMuls(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(191, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(192, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceSubGetWorkspaceSize(aclTensor* selfRef, const aclTensor* other, const aclScalar* alpha, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = selfRef}, {.p = other}, {.p = alpha}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(192, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(193, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceSub(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(193, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(194, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceSubsGetWorkspaceSize(aclTensor* selfRef, const aclScalar* other, const aclScalar* alpha, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = selfRef}, {.p = other}, {.p = alpha}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(194, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(195, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnInplaceSubs(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(195, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(196, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnKlDivBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* self, const aclTensor* target, int64_t reduction, bool logTarget, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = self}, {.p = target}, {.i = reduction}, {.u = logTarget}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(196, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(197, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnKlDivBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(197, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(198, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnKlDivTargetBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* self, const aclTensor* target, int64_t reduction, bool logTarget, aclTensor* gradTarget, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = self}, {.p = target}, {.i = reduction}, {.u = logTarget}, {.p = gradTarget}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(198, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(199, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnKlDivTargetBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(199, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(200, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnL1LossGetWorkspaceSize(const aclTensor* self, const aclTensor* target, int64_t reduction, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = target}, {.i = reduction}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(200, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(201, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnL1Loss(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(201, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(202, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnL1LossBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* self, const aclTensor* target, int64_t reduction, aclTensor* gradInput, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = self}, {.p = target}, {.i = reduction}, {.p = gradInput}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(202, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(203, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnL1LossBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(203, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(204, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogGetWorkspaceSize(const aclTensor* self, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(204, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(205, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLog(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(205, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(206, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogSigmoidGetWorkspaceSize(const aclTensor* self, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(206, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(207, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogSigmoid(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(207, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(208, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogSigmoidBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* self, const aclTensor* buffer, aclTensor* gradInput, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = self}, {.p = buffer}, {.p = gradInput}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(208, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(209, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogSigmoidBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(209, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(210, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogSigmoidForwardGetWorkspaceSize(const aclTensor* self, aclTensor* out, aclTensor* buffer, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = out}, {.p = buffer}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(210, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(211, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogSigmoidForward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(211, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(212, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogSoftmaxGetWorkspaceSize(const aclTensor* self, int64_t dim, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.i = dim}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(212, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(213, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogSoftmax(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(213, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(214, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogSoftmaxBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* output, int64_t dim, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = output}, {.i = dim}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(214, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(215, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogSoftmaxBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(215, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(216, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogitGetWorkspaceSize(const aclTensor* input, double eps, const aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = input}, {.d = eps}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(216, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(217, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogit(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(217, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(218, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogitGradGetWorkspaceSize(const aclTensor* x, const aclTensor* dy, double eps, const aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = x}, {.p = dy}, {.d = eps}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(218, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(219, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnLogitGrad(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(219, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(220, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMatmulGetWorkspaceSize(const aclTensor* self, const aclTensor* mat2, aclTensor* out, int8_t cubeMathType, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = mat2}, {.p = out}, {.i = cubeMathType}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(220, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(221, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMatmul(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(221, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(222, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMaxGetWorkspaceSize(const aclTensor* self, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(222, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(223, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMax(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(223, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(224, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMmGetWorkspaceSize(const aclTensor* self, const aclTensor* mat2, aclTensor* out, int8_t cubeMathType, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = mat2}, {.p = out}, {.i = cubeMathType}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(224, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(225, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMm(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(225, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(226, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMseLossGetWorkspaceSize(const aclTensor* self, const aclTensor* target, int64_t reduction, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = target}, {.i = reduction}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(226, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(227, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMseLoss(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(227, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(228, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMseLossBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* self, const aclTensor* target, int64_t reduction, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = self}, {.p = target}, {.i = reduction}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(228, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(229, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMseLossBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(229, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(230, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMseLossOutGetWorkspaceSize(const aclTensor* self, const aclTensor* target, int64_t reduction, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = target}, {.i = reduction}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(230, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(231, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMseLossOut(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(231, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(232, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMulGetWorkspaceSize(const aclTensor* self, const aclTensor* other, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = other}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(232, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(233, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMul(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(233, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(234, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMulsGetWorkspaceSize(const aclTensor* self, const aclScalar* other, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = other}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(234, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(235, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMuls(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(235, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(236, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMultilabelMarginLossGetWorkspaceSize(const aclTensor* self, const aclTensor* target, int64_t reduction, aclTensor* out, aclTensor* isTarget, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = target}, {.i = reduction}, {.p = out}, {.p = isTarget}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(236, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(237, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnMultilabelMarginLoss(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(237, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(238, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnNLLLossGetWorkspaceSize(const aclTensor* self, const aclTensor* target, const aclTensor* weight, int64_t reduction, int64_t ignoreIndex, aclTensor* out, aclTensor* totalWeightOut, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = target}, {.p = weight}, {.i = reduction}, {.i = ignoreIndex}, {.p = out}, {.p = totalWeightOut}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(238, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(239, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnNLLLoss(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(239, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(240, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnNLLLoss2dGetWorkspaceSize(const aclTensor* self, const aclTensor* target, const aclTensor* weight, int64_t reduction, int64_t ignoreIndex, aclTensor* out, aclTensor* totalWeightOut, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = target}, {.p = weight}, {.i = reduction}, {.i = ignoreIndex}, {.p = out}, {.p = totalWeightOut}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(240, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(241, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnNLLLoss2d(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(241, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(242, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnNLLLoss2dBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* self, const aclTensor* target, const aclTensor* weight, int64_t reduction, int64_t ignoreIndex, aclTensor* totalWeight, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = self}, {.p = target}, {.p = weight}, {.i = reduction}, {.i = ignoreIndex}, {.p = totalWeight}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(242, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(243, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnNLLLoss2dBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(243, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(244, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnNLLLossBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* self, const aclTensor* target, const aclTensor* weight, int64_t reduction, int64_t ignoreIndex, const aclTensor* totalWeight, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = self}, {.p = target}, {.p = weight}, {.i = reduction}, {.i = ignoreIndex}, {.p = totalWeight}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(244, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(245, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnNLLLossBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(245, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(246, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnReduceSumGetWorkspaceSize(const aclTensor* self, const aclIntArray* dims, bool keepDims, aclDataType dtype, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = dims}, {.u = keepDims}, {.i = dtype}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(246, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(247, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnReduceSum(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(247, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(248, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnScaledMaskedSoftmaxGetWorkspaceSize(const aclTensor* x, const aclTensor* mask, double scale, bool fixTriuMask, aclTensor* y, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = x}, {.p = mask}, {.d = scale}, {.u = fixTriuMask}, {.p = y}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(248, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(249, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnScaledMaskedSoftmax(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(249, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(250, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* y, const aclTensor* mask, double scale, bool fixTriuMask, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = y}, {.p = mask}, {.d = scale}, {.u = fixTriuMask}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(250, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(251, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnScaledMaskedSoftmaxBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(251, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(252, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSmoothL1LossGetWorkspaceSize(const aclTensor* self, const aclTensor* target, int64_t reduction, float beta, aclTensor* result, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = target}, {.i = reduction}, {.d = beta}, {.p = result}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(252, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(253, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSmoothL1Loss(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(253, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(254, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSmoothL1LossBackwardGetWorkspaceSize(const aclTensor* gradOut, const aclTensor* self, const aclTensor* target, int64_t reduction, float beta, aclTensor* gradInput, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOut}, {.p = self}, {.p = target}, {.i = reduction}, {.d = beta}, {.p = gradInput}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(254, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(255, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSmoothL1LossBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(255, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(256, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSoftMarginLossGetWorkspaceSize(const aclTensor* self, const aclTensor* target, int64_t reduction, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = target}, {.i = reduction}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(256, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(257, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSoftMarginLoss(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(257, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(258, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSoftMarginLossBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* self, const aclTensor* target, int64_t reduction, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = self}, {.p = target}, {.i = reduction}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(258, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(259, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSoftMarginLossBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(259, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(260, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSoftmaxGetWorkspaceSize(const aclTensor* self, int64_t dim, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.i = dim}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(260, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(261, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSoftmax(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(261, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(262, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSoftmaxBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* output, int64_t dim, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = gradOutput}, {.p = output}, {.i = dim}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(262, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(263, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSoftmaxBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(263, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(264, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSoftmaxCrossEntropyWithLogitsGetWorkspaceSize(const aclTensor* features, aclTensor* labels, aclTensor* loss, aclTensor* backprop, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = features}, {.p = labels}, {.p = loss}, {.p = backprop}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(264, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(265, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSoftmaxCrossEntropyWithLogits(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(265, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(266, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSubGetWorkspaceSize(const aclTensor* self, const aclTensor* other, const aclScalar* alpha, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = other}, {.p = alpha}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(266, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(267, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSub(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(267, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(268, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSubsGetWorkspaceSize(const aclTensor* self, const aclScalar* other, const aclScalar* alpha, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor)
 {
     acl_emu_arg a[] = {{.p = self}, {.p = other}, {.p = alpha}, {.p = out}, {.p = workspaceSize}, {.p = executor}}, r;
-    return acl_emu_enter(268, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(269, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }
 
 EXPORT aclnnStatus aclnnSubs(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream)
 {
     acl_emu_arg a[] = {{.p = workspace}, {.u = workspaceSize}, {.p = executor}, {.p = stream}}, r;
-    return acl_emu_enter(269, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
+    return acl_emu_enter(270, a, &r, __builtin_return_address(0)) ? ACLNN_ERR_INNER : (aclnnStatus)r.i;
 }

@@ -836,7 +836,14 @@ static void devices(void)
         break;
     case 5: STATUS(refuse, aclrtGetDevice, out(&number, &refuse)); break;
     case 6: STATUS(refuse, aclrtGetDeviceCount, out(&count, &refuse)); break;
-    case 7: STATUS(0, aclrtSynchronizeDevice); break;
+    case 7:
+        if (chance(50)) {
+            STATUS(0, aclrtSynchronizeDevice);
+        } else {
+            int milliseconds = timeout(&refuse);
+            STATUS(refuse, aclrtSynchronizeDeviceWithTimeout, milliseconds);
+        }
+        break;
     case 8: {
         aclrtRunMode mode;
         STATUS(refuse, aclrtGetRunMode, out(&mode, &refuse));

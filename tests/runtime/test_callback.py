@@ -290,6 +290,7 @@ def test_exception_in_a_callback_is_shown_and_goes_no_further(schedule: str, dev
 
 _FORBIDDEN: dict[str, Callable[[int, int, int], object]] = {
     "aclrtSynchronizeDevice": lambda *_: acl.aclrtSynchronizeDevice(),
+    "aclrtSynchronizeDeviceWithTimeout": lambda *_: acl.aclrtSynchronizeDeviceWithTimeout(1000),
     "aclrtSynchronizeStream": lambda stream, *_: acl.aclrtSynchronizeStream(stream),
     "aclrtSynchronizeStreamWithTimeout": lambda stream, *_: acl.aclrtSynchronizeStreamWithTimeout(stream, 1000),
     "aclrtSynchronizeEvent": lambda _, event, __: acl.aclrtSynchronizeEvent(event),

@@ -154,6 +154,7 @@ _BUFFER = bytearray(8)
 _NEEDS_CONTEXT: dict[str, Callable[[dict[str, int]], object]] = {
     "aclrtGetDevice": lambda _: acl.aclrtGetDevice(),
     "aclrtSynchronizeDevice": lambda _: acl.aclrtSynchronizeDevice(),
+    "aclrtSynchronizeDeviceWithTimeout": lambda _: acl.aclrtSynchronizeDeviceWithTimeout(-1),
     "aclrtGetCurrentContext": lambda _: acl.aclrtGetCurrentContext(),
     "aclrtCtxGetCurrentDefaultStream": lambda _: acl.aclrtCtxGetCurrentDefaultStream(),
     "aclrtCtxSetSysParamOpt": lambda _: acl.aclrtCtxSetSysParamOpt(0, 1),

@@ -237,11 +237,14 @@ def test_eager_keeps_a_fault_for_the_synchronize(schedule: str, device: int) -> 
 def test_time_out_that_means_nothing(device: int, timeout: int) -> None:
     assert acl.aclrtSynchronizeStreamWithTimeout(None, timeout) == acl.ACL_ERROR_RT_PARAM_INVALID == 107000
     assert f"timeout is {timeout}" in message()
+    assert acl.aclrtSynchronizeDeviceWithTimeout(timeout) == 107000
+    assert f"timeout is {timeout}" in message()
 
 
 @pytest.mark.parametrize("timeout", [-1, 1, 60_000])
 def test_time_out_on_an_idle_stream(schedule: str, device: int, timeout: int) -> None:
     assert acl.aclrtSynchronizeStreamWithTimeout(None, timeout) == 0
+    assert acl.aclrtSynchronizeDeviceWithTimeout(timeout) == 0
 
 
 @not_eager
@@ -249,6 +252,8 @@ def test_time_out(schedule: str, device: int) -> None:
     with held(None):
         assert acl.aclrtSynchronizeStreamWithTimeout(None, 1) == acl.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT == 507046
         assert "after 1 ms" in message()
+        assert acl.aclrtSynchronizeDeviceWithTimeout(1) == 507046
+        assert "device 0 was not done after 1 ms" in message()
     assert acl.aclrtSynchronizeStreamWithTimeout(None, -1) == 0
 
 
@@ -425,6 +430,8 @@ def test_fault_is_told_at_the_next_synchronize(schedule: str, device: int) -> No
     "synchronize",
     [
         lambda: acl.aclrtSynchronizeDevice(),
+        lambda: acl.aclrtSynchronizeDeviceWithTimeout(-1),
+        lambda: acl.aclrtSynchronizeDeviceWithTimeout(60_000),
         lambda: acl.aclrtSynchronizeStreamWithTimeout(None, -1),
         lambda: acl.aclrtSynchronizeStreamWithTimeout(None, 60_000),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from acl_emu import constants as c
 from acl_emu import context, soc
 from acl_emu.api.acl_rt import HEADER
+from acl_emu.api.acl_rt.streams import check_timeout
 from acl_emu.api.border import acl
 from acl_emu.errors import FeatureNotSupport, FeatureUnsupported, InvalidParam
 from acl_emu.soc import Product
@@ -47,7 +48,19 @@ def aclrtGetDeviceCount() -> int:
 def aclrtSynchronizeDevice() -> None:
     """Wait for all work on the current device."""
     refuse_in_callback("aclrtSynchronizeDevice")
-    error = context.current().device.synchronize()
+    _wait(None)
+
+
+@acl(HEADER, "aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)")
+def aclrtSynchronizeDeviceWithTimeout(timeout: int) -> None:
+    """Wait for all work on the current device, but not longer than ``timeout`` milliseconds; -1 waits for ever."""
+    check_timeout(timeout)
+    refuse_in_callback("aclrtSynchronizeDeviceWithTimeout")
+    _wait(None if timeout == -1 else timeout)
+
+
+def _wait(milliseconds: int | None) -> None:
+    error = context.current().device.synchronize(milliseconds)
     if error is not None:
         raise error
 
