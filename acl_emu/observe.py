@@ -9,12 +9,12 @@ from __future__ import annotations
 import atexit
 import contextlib
 import itertools
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acl_emu.errors import AclError, take_reported
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acl_emu.stream import Event, Stream
     from acl_emu.tensor import BoundOperand
 
-_NOT_THE_PROGRAM = (str(Path(__file__).resolve().parent), contextlib.__file__, "<")
+_NOT_THE_PROGRAM = (os.path.dirname(os.path.realpath(__file__)), contextlib.__file__, "<")
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
-from pathlib import Path
 from typing import Any
 
 from acl_emu import constants as c
@@ -41,12 +38,11 @@ def aclInit(configPath: str | None = None) -> None:
         if process.count:
             process.count += 1
             raise RepeatInitialize(f"aclInit was called before; the count is now {process.count}")
-        text = _read_configuration(configPath) if configPath else ""
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        if process.configuration not in (None, digest):
+        text, configuration = _read_configuration(configPath) if configPath else ("", {})
+        if process.configuration not in (None, text):
             raise InvalidParam("configPath names another configuration than the first aclInit of this process")
-        _apply_configuration(json.loads(text) if text.strip() else {})
-        process.configuration = digest
+        _apply_configuration(configuration)
+        process.configuration = text
         process.count = 1
         process.finalized = False
 
@@ -71,9 +67,12 @@ def aclFinalizeReference() -> int:
         return process.count
 
 
-def _read_configuration(path: str) -> str:
+def _read_configuration(path: str) -> tuple[str, dict[str, Any]]:
+    import json  # most programs have no configuration, and start faster without it
+
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidFile(f"configPath is {path!r}: {error}") from None
     depth = {"{": 0, "[": 0}
@@ -92,7 +91,7 @@ def _read_configuration(path: str) -> str:
         raise ParseFile(f"configPath is {path!r}: {error}") from None
     if not isinstance(parsed, dict):
         raise ParseFile(f"configPath is {path!r}: expected a JSON object")
-    return text
+    return text, parsed
 
 
 def _apply_configuration(configuration: dict[str, Any]) -> None:
@@ -102,7 +101,7 @@ def _apply_configuration(configuration: dict[str, Any]) -> None:
     if chosen is not None:
         try:
             context.default_device = context.device(int(chosen)).index
-        except ValueError:
+        except (TypeError, ValueError):
             raise ParseFile(f"defaultDevice.default_device is {chosen!r}, expected a device number") from None
 
 
