@@ -176,6 +176,8 @@ def _described(frame: FrameType, known: dict[CodeType, str]) -> Step:
     values = [given[name] for name in names if name in given]
     if code.co_flags & inspect.CO_VARARGS:
         values += given[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
+    if values and isinstance(values[0], Operator):
+        return Step(known[code], "")  # it was given all parameters, and its rule says which it looked at
     return Step(known[code], f"{code.co_name}({', '.join(_value(value) for value in values)})")
 
 

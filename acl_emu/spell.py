@@ -57,7 +57,8 @@ def argument(value: Any, parameter: str = "") -> str:
     if isinstance(value, Sequence):
         return _short(f"[{', '.join(argument(item) for item in value[:32])}{', …' if len(value) > 32 else ''}]")
     if isinstance(value, Callable):  # type: ignore[arg-type]
-        return str(getattr(value, "__name__", type(value).__name__))
+        name = str(getattr(value, "__name__", "<"))
+        return "a function" if name.startswith("<") else name
     return _short(repr(value))
 
 

@@ -39,7 +39,7 @@ PHASE_TWO = ("workspace", "workspaceSize", "executor", "stream")
 
 _END = "\n]\n"
 _MOST_ADDRESSES = 10_000
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=str).encode
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False, default=str).encode
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class _Task:
     """Handle of the event that it records."""
     waits_for: tuple[int, int] | None = None
     begin: int = 0
+    text: str = ""
+    """Its arguments, encoded, without the closing brace."""
 
 
 @dataclass
@@ -94,7 +96,12 @@ class _Begun:
     """A call that has not ended."""
 
     point: Point
-    arguments: dict[str, Any]
+    given: dict[str, str]
+    """The arguments in words."""
+    text: str = ""
+    """What was known when it began, encoded, without the closing brace."""
+    more: dict[str, Any] = field(default_factory=dict)
+    """What is known since."""
     planned: _Planned | None = None
     launched: bool = False
     waited: list[Point] = field(default_factory=list)
@@ -136,19 +143,30 @@ class Tracer(Tool):
     # Writing
 
     def _leave(self) -> None:
-        """Write no more: a forked child must not write into its parent's file."""
-        self._file, self._gone = None, True
+        """Write no more: a forked child must not write into its parent's file. A thread that is not there any more may have the lock."""
+        self._file, self._gone, self._lock = None, True, threading.Lock()
 
-    def _put(self, events: Iterable[dict[str, Any]], opened: tuple[object, dict[str, Any]] | None = None, closed: object = None) -> None:
-        """Add events; ``opened`` stands in the file until it is ``closed``."""
-        text = "".join(",\n" + _encode(event) for event in events)
-        begun = ",\n" + _encode(opened[1]) if opened else ""
+    def _put(self, events: Iterable[dict[str, Any]]) -> None:
+        """Add events."""
+        lines = "".join(",\n" + _encode(event) for event in events)
         with self._lock:
-            if opened:
-                self._open[opened[0]] = begun
-            if closed is not None:
-                self._open.pop(closed, None)
-            self._append(text)
+            self._append(lines)
+
+    def _begin(self, key: object, name: str, category: str, point: Point, facts: str) -> None:
+        """Something begins: it stands in the file until it ends."""
+        line = f',\n{{"name":{_encode(name)},"cat":"{category}","ph":"B",{self._at_text(point)},"args":{facts}}}}}'
+        with self._lock:
+            self._open[key] = line
+            self._append("")
+
+    def _end(self, key: object, name: str, category: str, point: Point, end: int, facts: str, arrows: Iterable[dict[str, Any]]) -> None:
+        """It ends; arrows belong to it."""
+        duration = max(0, end - point.nanoseconds) / 1000
+        line = f',\n{{"name":{_encode(name)},"cat":"{category}","ph":"X","dur":{duration},{self._at_text(point)},"args":{facts}}}}}'
+        line += "".join(",\n" + _encode(arrow) for arrow in arrows)
+        with self._lock:
+            self._open.pop(key, None)
+            self._append(line)
 
     def _append(self, text: str) -> None:
         if self._gone:
@@ -166,12 +184,17 @@ class Tracer(Tool):
 
     def close(self) -> None:
         """Add what a checker found, and end the file."""
+        self.end()
+
+    def end(self) -> bool:
+        """The same; False where there is no file, or it is another process's."""
         if self._file is not None:
             self._put(self._last_words())
         with self._lock:
-            if self._file is not None:
-                self._file.close()
-            self._leave()
+            file, self._file, self._gone = self._file, None, True
+        if file is not None:
+            file.close()
+        return file is not None
 
     def _last_words(self) -> Iterator[dict[str, Any]]:
         now = Point(time.perf_counter_ns(), HOST, 0)
@@ -241,12 +264,8 @@ class Tracer(Tool):
     def _at(self, point: Point) -> dict[str, Any]:
         return {"ts": self._microseconds(point.nanoseconds), "pid": point.process, "tid": point.track}
 
-    def _slice(self, name: str, category: str, point: Point, end: int, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Something that took time; ``end`` is 0 while it does."""
-        if not end:
-            return {"name": name, "cat": category, "ph": "B", **self._at(point), "args": arguments}
-        duration = max(0, end - point.nanoseconds) / 1000
-        return {"name": name, "cat": category, "ph": "X", "dur": duration, **self._at(point), "args": arguments}
+    def _at_text(self, point: Point) -> str:
+        return f'"ts":{self._microseconds(point.nanoseconds)},"pid":{point.process},"tid":{point.track}'
 
     def _arrow(self, name: str, *points: Point) -> Iterator[dict[str, Any]]:
         """An arrow through things that took time."""
@@ -264,12 +283,14 @@ class Tracer(Tool):
         self._watch = observe.watching or self._watch
         if call.place.address and len(self._addresses) < _MOST_ADDRESSES:
             self._addresses.add(call.place.address)
-        begun = self._begun[call.number] = _Begun(point, {"call": call.number, "from": place(call.place), "arguments": given})
+        begun = self._begun[call.number] = _Begun(point, given)
+        facts = {"call": call.number, "from": place(call.place), "arguments": given}
         if category(call) == "phase two":
             begun.planned = self._planned.get(call.arguments[2] or 0)
             if begun.planned is not None:
-                begun.arguments["planned by"] = begun.planned.number
-        self._put((), opened=(call.number, self._slice(call.name, category(call), point, 0, begun.arguments)))
+                facts["planned by"] = begun.planned.number
+        begun.text = _encode(facts)[:-1]
+        self._begin(call.number, call.name, category(call), point, begun.text)
 
     def planned(self, executor: Executor) -> None:
         """Phase one keeps what it decided for the tasks that come from it."""
@@ -283,7 +304,7 @@ class Tracer(Tool):
             "writes": [_operand(operand) for operand in plan.writes],
             "workspace": plan.workspace.size,
         }
-        begun.arguments["plan"] = {
+        begun.more["plan"] = {
             **decided,
             "parts": [[part.name, list(part.shape), str(part.dtype), part.offset, part.nbytes] for part in plan.workspace.parts],
             "empty": plan.empty,
@@ -295,21 +316,20 @@ class Tracer(Tool):
         begun = self._begun.pop(call.number, None)
         if begun is None:
             return
-        arguments = begun.arguments
+        more = begun.more
         if any(result is not None for result in call.results):
-            arguments["results"] = [spell.argument(result) for result in call.results]
+            more["results"] = [spell.argument(result) for result in call.results]
         if call.status is not None:
-            arguments["status"] = call.status
+            more["status"] = call.status
             if call.status:
-                arguments["status name"] = spell.status(call.status)
+                more["status name"] = spell.status(call.status)
         if call.error is not None:
-            arguments["error"] = str(call.error)
-        events = [self._slice(call.name, category(call), begun.point, max(call.end, call.begin + 1), arguments)]
-        for point in begun.waited:
-            events += self._arrow("synchronize", point, begun.point.later(call.end - 1))
+            more["error"] = str(call.error)
+        arrows = [arrow for point in begun.waited for arrow in self._arrow("synchronize", point, begun.point.later(call.end - 1))]
         if begun.planned is not None and not begun.launched:
-            events += self._arrow("launch", begun.planned.point, begun.point)
-        self._put(events, closed=call.number)
+            arrows += self._arrow("launch", begun.planned.point, begun.point)
+        facts = f"{begun.text},{_encode(more)[1:-1]}" if more else begun.text
+        self._end(call.number, call.name, category(call), begun.point, max(call.end, call.begin + 1), facts, arrows)
 
     def submitted(self, work: Work) -> None:
         """Remember what it is until it is done."""
@@ -349,7 +369,8 @@ class Tracer(Tool):
         if task is not None:
             task.begin = time.perf_counter_ns()
             point = Point(task.begin, queue.process, queue.track)
-            self._put((), opened=((stream.number, place), self._slice(task.name, task.category, point, 0, task.arguments)))
+            task.text = _encode(task.arguments)[:-1]
+            self._begin((stream.number, place), task.name, task.category, point, task.text)
 
     def task_ends(self, stream: Stream, place: int, error: AclError | None) -> None:
         """With the arrows that end in it."""
@@ -358,29 +379,28 @@ class Tracer(Tool):
         task = queue.tasks.pop(place, None)
         if task is None or not task.begin:
             return
-        if error is not None:
-            task.arguments["status"], task.arguments["error"] = error.code, str(error)
+        failure = f",{_encode({'status': error.code, 'error': str(error)})[1:-1]}" if error is not None else ""
         point = Point(task.begin, queue.process, queue.track)
-        events = [self._slice(task.name, task.category, point, now, task.arguments)]
+        arrows: list[dict[str, Any]] = []
         if task.two is not None:
-            events += self._arrow("launch", *([task.one] if task.one else []), task.two, point)
+            arrows += self._arrow("launch", *([task.one] if task.one else []), task.two, point)
         if task.event:
             self._recorded[task.event] = ((stream.number, place), point)
         if (stream.number, place) in self._awaited:
             self._awaited[stream.number, place] = point
         recorded = self._awaited.pop(task.waits_for, None) if task.waits_for else None
         if recorded is not None:
-            events += self._arrow("event", recorded, point.later(now - 1))
+            arrows += self._arrow("event", recorded, point.later(now - 1))
         queue.done = (place, point)
-        self._put(events, closed=(stream.number, place))
+        self._end((stream.number, place), task.name, task.category, point, now, task.text + failure, arrows)
 
     def host_waited(self, stream: Stream, place: int) -> None:
         """An arrow from the task to the call that waited for it."""
         call = observe.current_call()
         begun = self._begun.get(call.number) if call else None
-        done = self._queue(stream).done
-        if begun is not None and done is not None and done[0] == place:
-            begun.waited.append(done[1])
+        queue = self._queues.get(stream.number)
+        if begun is not None and queue is not None and queue.done is not None and queue.done[0] == place:
+            begun.waited.append(queue.done[1])
 
     def object_gone(self, handle: int, thing: object) -> None:
         """Nothing more comes of it."""

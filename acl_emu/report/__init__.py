@@ -5,6 +5,7 @@ While the program runs it writes a trace beside the page; at its end, or by ``ac
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -36,19 +37,20 @@ class Reporter(Tracer):
         """The checks that phase one made are part of it."""
         begun = self._begun.get(call.number)
         if begun is not None and category(call) == "phase one":
-            key = (call.name, _HANDLE.sub("", str(begun.arguments["arguments"])))
+            key = (call.name, _HANDLE.sub("", str(begun.given)))
             steps = self._checks.get(key)
             if steps is None:
                 steps = [list(step) for step in made(aclnnop.find(call.name), call.arguments)]
                 if call.error is None and len(self._checks) < _MOST_KNOWN:
                     self._checks[key] = steps
-            begun.arguments["checks"] = steps
+            begun.more["checks"] = steps
         super().call_ends(call)
 
     def close(self) -> None:
-        """Make the page."""
-        super().close()
-        if self.file.exists():
+        """Make the page; where another process makes one of the same name, it has the number of this process in its name."""
+        if self.end():
+            if self.file != spool_of(self.page):
+                self.page = self.page.with_name(f"{self.page.stem}.{os.getpid()}{self.page.suffix}")
             page.write(self.file, self.page)
             self.file.unlink()
 

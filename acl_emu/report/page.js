@@ -69,14 +69,14 @@
 
   const time = (nanoseconds) => {
     const size = Math.abs(nanoseconds);
-    if (size >= 1e9) return `${(nanoseconds / 1e9).toPrecision(4)} s`;
-    if (size >= 1e6) return `${(nanoseconds / 1e6).toPrecision(4)} ms`;
-    if (size >= 1e3) return `${(nanoseconds / 1e3).toPrecision(3)} µs`;
+    for (const [unit, factor] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
+      if (size >= factor) return `${(nanoseconds / factor).toFixed(size >= 100 * factor ? 0 : size >= 10 * factor ? 1 : 2)}\u00a0${unit}`;
+    }
     return `${Math.round(nanoseconds)} ns`;
   };
   const bytes = (amount) => {
     for (const [unit, factor] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 1024]]) {
-      if (amount >= factor) return `${+(amount / factor).toPrecision(4)} ${unit}`;
+      if (amount >= factor) return `${+(amount / factor).toPrecision(3)}\u00a0${unit}`;
     }
     return `${amount} byte${amount === 1 ? "" : "s"}`;
   };
@@ -624,7 +624,7 @@
       if (plan.empty) first.push("A tensor is empty, so there is nothing to compute, and the plan says so.");
       else first.push(`The plan: read ${names(plan.reads) || "nothing"}, write ${names(plan.writes) || "nothing"}; ${plan.workspace
         ? `${bytes(plan.workspace)} of workspace for ${plan.parts.map((piece) => piece[0]).join(", ")}` : "no workspace is needed"}.`);
-      first.push(`The executor keeps it: ${(facts.results || [])[1] || ""}.`);
+      first.push(`The executor keeps it: ${((facts.results || [])[1] || "").split(" ")[0]}.`);
     }
     part("--phase-one", `Phase one took ${took(one)}`, ...first);
     const launched = runs.get(number) || [];
@@ -739,7 +739,11 @@
   Object.assign(view, whole());
   setTheme(dark.matches ? "dark" : "light");
   choose();
-  if (shown.length) select(shown.find((slice) => statusOf(slice)) ?? shown[0]);
+  if (data.died) {
+    $("which").value = "calls";
+    choose();
+  }
+  if (shown.length) select(shown.find((slice) => statusOf(slice) || data.duration[slice] < 0) ?? (data.died ? shown[shown.length - 1] : shown[0]));
   root.dataset.tracks = String(data.tracks.length);
   root.dataset.cards = String(shown.length);
   root.dataset.rows = String(runway.children.length);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable
 from importlib.resources import files
@@ -228,10 +229,12 @@ def _source(place: str) -> list[Any]:
     if match is None:
         return []
     line = int(match["line"])
-    try:
-        lines = Path(match["file"]).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+    # `acl-emu run` leaves the source beside the program
+    candidates = (Path(match["file"]), Path(os.path.realpath("/proc/self/exe")).with_name(Path(match["file"]).name))
+    source = next((candidate for candidate in candidates if candidate.is_file()), None)
+    if source is None:
         return []
+    lines = source.read_text(encoding="utf-8", errors="replace").splitlines()
     first = max(1, line - _SOURCE_LINES)
     return [first, line, lines[first - 1 : line + _SOURCE_LINES]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -16,7 +17,7 @@ import acl_emu as acl
 from acl_emu import observe
 from acl_emu.observe import Place
 from acl_emu.report import Reporter, page, spool_of
-from tests.conftest import ROOT
+from tests.conftest import ROOT, run_python
 from tests.watching.test_trace import C_PROGRAM, COMMAND, OPERATOR, Problem
 
 BROWSER = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
@@ -241,6 +242,34 @@ def test_the_command_makes_the_page_of_a_program_that_died(tmp_path: Path) -> No
     assert data["died"]
     assert [data["names"][name]["name"] for name in data["name"]] == ["aclInit", "aclrtSetDevice", "aclrtMalloc"]
     assert {path.name for path in tmp_path.iterdir()} == {"program.c", "report.html"}
+
+
+def test_a_forked_child_makes_no_page_and_leaves_its_parent_one(tmp_path: Path) -> None:
+    done = run_python(
+        """
+import os, sys, acl_emu as acl
+acl.aclInit(None)
+child = os.fork()
+if child == 0:
+    acl.aclrtGetDeviceCount()
+    sys.exit(0)
+os.waitpid(child, 0)
+acl.aclFinalize()
+""",
+        ACL_EMU_REPORT=str(tmp_path / "report.html"),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert os.listdir(tmp_path) == ["report.html"]
+    assert len(data_of(tmp_path / "report.html")["start"]) == 2
+
+
+def test_two_processes_with_one_name_make_a_page_each(tmp_path: Path) -> None:
+    reporters = [Reporter(tmp_path / "report.html") for _ in range(2)]
+    with observe.watched(*reporters):
+        acl.aclrtGetDeviceCount()
+    for reporter in reporters:
+        reporter.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"report.html", f"report.{os.getpid()}.html"}
 
 
 def test_a_text_cannot_leave_the_data(tmp_path: Path) -> None:
