@@ -6,7 +6,7 @@
 namespace {
 
 const size_t ROWS = 8;
-const size_t COLUMNS = 256;
+const size_t COLUMNS = 64;
 const float BETA = 0.5F;
 const int64_t REDUCTION_NONE = 0;
 const int32_t TIMEOUT_MS = 2000;
