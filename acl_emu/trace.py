@@ -138,6 +138,7 @@ class Tracer(Tool):
         """Who listens with it: at the end nobody is listening any more."""
         self._addresses: set[int] = set()
         """Where calls of a C program came from: as many as it has calls in its text."""
+        self._modules: list[tuple[int, int, str]] = []
         os.register_at_fork(after_in_child=self._leave)
 
     # Writing
@@ -221,6 +222,20 @@ class Tracer(Tool):
                     "count": getattr(finding, "count", 1),
                 }
 
+    def _note_address(self, address: int) -> None:
+        """Remember it, and write down which file it lies in: whoever reads the trace of a process that died can look it up."""
+        if len(self._addresses) >= _MOST_ADDRESSES:
+            return
+        self._addresses.add(address)
+        if not any(first <= address < last for first, last, _ in self._modules):
+            from acl_emu.checker.places import mapped_files
+
+            mapped = mapped_files()
+            files = {path for first, last, path in mapped if first <= address < last}
+            found = [module for module in mapped if module[2] in files]
+            self._modules += found
+            self._put([{"name": "modules", "ph": "M", "ts": 0, "pid": HOST, "tid": 0, "args": {"ranges": found}}])
+
     def _places_in_words(self, more: list[Place]) -> dict[str, str]:
         """Function and line of the addresses that calls of a C program came from."""
         places = {*(Place(address=address) for address in self._addresses), *more}
@@ -281,8 +296,8 @@ class Tracer(Tool):
         given = {name: spell.argument(value, name) for name, value in zip(call.parameters, call.arguments, strict=False)}
         point = Point(call.begin, HOST, self._track())
         self._watch = observe.watching or self._watch
-        if call.place.address and len(self._addresses) < _MOST_ADDRESSES:
-            self._addresses.add(call.place.address)
+        if call.place.address and call.place.address not in self._addresses:
+            self._note_address(call.place.address)
         begun = self._begun[call.number] = _Begun(point, given)
         facts = {"call": call.number, "from": place(call.place), "arguments": given}
         if category(call) == "phase two":

@@ -6,20 +6,24 @@ import ctypes
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from acl_emu.checker import elf
 from acl_emu.observe import Place
+
+Mapped = Sequence[tuple[int, int, str]]
+"""Files in an address space: first address, past the last, path."""
 
 
 class Places:
     """Looks places up, those of one file in one go; only what is printed costs anything."""
 
-    def __init__(self, places: Iterable[Place]) -> None:
+    def __init__(self, places: Iterable[Place], mapped: Mapped | None = None) -> None:
+        """``mapped`` where they are of another process, which may have ended: what ``mapped_files`` said in it."""
         self._texts: dict[int, str] = {}
         addresses = sorted({place.address for place in places if place.address})
         if addresses:
-            self._resolve(addresses)
+            self._resolve(addresses, mapped_files() if mapped is None else mapped)
 
     def text(self, place: Place) -> str:
         """A place in words."""
@@ -27,9 +31,8 @@ class Places:
             return self._texts.get(place.address, f"{place.address:#x}")
         return f"{_short(place.file)}:{place.line}" if place.file else "?"
 
-    def _resolve(self, addresses: list[int]) -> None:
+    def _resolve(self, addresses: list[int], mapped: Mapped) -> None:
         by_file: dict[tuple[str, int], list[int]] = {}
-        mapped = _mapped_files()
         for address in addresses:
             for first, last, path in mapped:
                 if first <= address < last:
@@ -52,7 +55,7 @@ class Places:
                     self._texts[address] = f"{where} in {os.path.basename(path)}"
 
 
-def _mapped_files() -> list[tuple[int, int, str]]:
+def mapped_files() -> Mapped:
     """The files in the address space of this process: first address, past the last, path."""
     found = []
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as lines:

@@ -12,6 +12,7 @@ from typing import Any
 
 from acl_emu import trace
 from acl_emu.api.border import FUNCTIONS
+from acl_emu.observe import Place
 from acl_emu.version import __version__
 
 MOST_SLICES = 400_000
@@ -55,6 +56,8 @@ class Collector:
         self.arrows: dict[int, list[tuple[int, tuple[int, int]]]] = {}
         self.findings: list[dict[str, Any]] = []
         self.places: dict[str, str] = {}
+        self.modules: list[tuple[int, int, str]] = []
+        self.addresses: set[str] = set()
 
     def take(self, events: Iterable[dict[str, Any]]) -> None:
         """Every event of a trace."""
@@ -78,6 +81,8 @@ class Collector:
             self.processes[event["pid"]] = text
         elif event["name"] == "places":
             self.places = event["args"]
+        elif event["name"] == "modules":
+            self.modules += event["args"]["ranges"]
         elif event["name"] == "thread_name":
             self.tracks[event["pid"], event["tid"]] = text
 
@@ -97,6 +102,8 @@ class Collector:
         where = facts.pop("from", None)
         text = _NUMBERS.sub(remember, json.dumps(facts, separators=(",", ":"), ensure_ascii=False))
         if where is not None:
+            if where.startswith("0x"):
+                self.addresses.add(where)
             text = f'{{"from":{json.dumps(where)}{"," if facts else ""}{text[1:]}'
         self.slices.append(
             (
@@ -168,8 +175,18 @@ class Collector:
                 if len(points) == 2 and all(key in index for _, key in points)
             ],
             "findings": self.findings,
-            "places": self.places,
+            "places": self.places or self._looked_up(),
         }
+
+    def _looked_up(self) -> dict[str, str]:
+        """Function and line of each address, where the program could not say so itself any more."""
+        if not self.modules:
+            return {}
+        from acl_emu.checker.places import Places
+
+        places = {address: Place(address=int(address, 16)) for address in self.addresses}
+        found = Places(places.values(), [(first, last, path) for first, last, path in self.modules])
+        return {address: found.text(place) for address, place in places.items()}
 
     def _levels(self) -> list[int]:
         """How deep each slice lies in others of its track."""

@@ -148,6 +148,9 @@ press("list", "Home"); said.push(selected());
 for (const key of ["+", "-", "ArrowLeft", "ArrowRight", "Home", "n", "p", "ArrowDown", "ArrowUp", "+", "+", "+"]) press("timeline", key);
 $("timeline").dispatchEvent(new WheelEvent("wheel", { deltaY: -200, cancelable: true }));
 for (const id of ["zoom-in", "zoom-out", "fit", "locate", "theme"]) $(id).click();
+const { width, height } = $("timeline");
+const pixels = $("timeline").getContext("2d").getImageData(0, 0, width, height).data;
+root.dataset.ink = String(pixels.filter((value, i) => i % 4 === 3 && value).length);
 root.dataset.said = said.join(" ");
 root.dataset.focusable = [...document.querySelectorAll("button, select, input, [tabindex]")].filter((one) => one.tabIndex === 0).length;
 root.dataset.bold = String(document.querySelectorAll("#findings b").length);
@@ -164,6 +167,7 @@ def test_it_works_by_keyboard(small: Path, tmp_path: Path) -> None:
     assert found == "aclrtSynchronizeStream"
     assert facts["failed"] == "true"
     assert int(facts["focusable"]) >= 10
+    assert int(facts["ink"]) > 10_000
     assert facts["bold"] == "1", "what a finding says is text, not markup"
 
 
@@ -241,6 +245,8 @@ def test_the_command_makes_the_page_of_a_program_that_died(tmp_path: Path) -> No
     data = data_of(file)
     assert data["died"]
     assert [data["names"][name]["name"] for name in data["name"]] == ["aclInit", "aclrtSetDevice", "aclrtMalloc"]
+    assert all(place.startswith("main (program.c:") for place in data["places"].values())
+    assert len(data["places"]) == 3
     assert {path.name for path in tmp_path.iterdir()} == {"program.c", "report.html"}
 
 
