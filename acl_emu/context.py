@@ -135,7 +135,6 @@ default_device: int | None = None
 
 def set_device(index: int) -> None:
     """Bind the calling thread to a device's primary context."""
-    soc.current()  # a chip that does not exist is refused before anything is set
     chosen = device(index)
     chosen.retain()
     _bound.device, _bound.explicit = chosen, None

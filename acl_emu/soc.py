@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -126,8 +127,17 @@ def schedule() -> str:
     return name
 
 
+_shown: set[str] = set()
+
+
 def check_environment() -> None:
-    """Raise a ConfigurationError for any variable whose value means nothing."""
-    current()
-    visible_devices()
-    schedule()
+    """Raise a ConfigurationError for any variable whose value means nothing, and show it once: most programs print only the code."""
+    try:
+        current()
+        visible_devices()
+        schedule()
+    except ConfigurationError as error:
+        if str(error) not in _shown:
+            _shown.add(str(error))
+            print(f"acl-emu: {error}", file=sys.stderr, flush=True)
+        raise

@@ -42,6 +42,15 @@ def test_unknown_chip() -> None:
     assert "Ascend910B1, " in " ".join(text)
 
 
+@pytest.mark.parametrize("call", ["aclInit(None)", "aclnnInit(None)", "aclrtGetDeviceCount()", "aclrtSetDevice(0)"])
+@pytest.mark.parametrize("variable", ["ACL_EMU_SOC", "ACL_EMU_DEVICES", "ACL_EMU_SCHEDULE"])
+def test_unknown_value_is_shown_once(call: str, variable: str) -> None:
+    done = run_python(f"import acl_emu as acl\nacl.{call}, acl.{call}", **{variable: "nothing"})
+    assert (done.returncode, done.stdout) == (0, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith(f"acl-emu: {variable}='nothing' ")
+
+
 # ACL_EMU_DEVICES, ASCEND_RT_VISIBLE_DEVICES
 
 
