@@ -17,6 +17,7 @@ from acl_emu import dtypes, explain, handles, soc
 from acl_emu.spec.kinds import TensorKind
 from aclnnop.index import MODULES
 from tests.cface.programs import clean_environment
+from tests.conftest import ROOT
 from tests.operators.case import Case
 from tests.operators.examples import EXAMPLES
 
@@ -239,3 +240,11 @@ def test_the_command() -> None:
     shown = command("scaledmaskedsoftmax")
     assert "Checks, in order" in shown.stdout
     assert "The mask may be null only where" in shown.stdout
+
+
+def test_the_document_shows_what_the_command_prints() -> None:
+    text = (ROOT / "docs" / "debugging.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```console\n\$ acl-emu explain (?P<words>.*)\n(?P<output>(?:(?!```).*\n)*)```$", text, re.MULTILINE)
+    assert len(blocks) == 2
+    for words, output in blocks:
+        assert command(*words.split(), COLUMNS="100").stdout == output
