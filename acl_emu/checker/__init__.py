@@ -26,10 +26,10 @@ def check() -> Iterator[Findings]:
     checker.finish()
 
 
-def from_environment(value: str) -> observe.Tool:
-    """The tool that ``ACL_EMU_CHECK`` asks for."""
+def from_environment(value: str) -> Checker | None:
+    """The tool that ``ACL_EMU_CHECK`` asks for, if any."""
     if value == "0":
-        return observe.Tool()
+        return None
     if value not in ("1", "warn"):
         raise ConfigurationError(
             f"ACL_EMU_CHECK={value!r} means nothing; it is 1 (exit code {EXIT_CODE} when something is found), warn or 0"

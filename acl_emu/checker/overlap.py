@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,12 @@ _MOST_WORK = 100_000
 
 def is_dense(span: Span) -> bool:
     """Whether every byte from the first to the last belongs to it."""
-    count = math.prod(n for n, s in zip(span.shape, span.strides, strict=True) if s)
-    return count * span.item >= span.end - span.address
+    width = span.item
+    for stride, count in sorted((s, n) for n, s in zip(span.shape, span.strides, strict=True) if n > 1):
+        if stride > width:
+            return False
+        width += (count - 1) * stride
+    return True
 
 
 def overlap(one: Span, other: Span) -> bool:
