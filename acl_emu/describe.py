@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import aclnnop
 from acl_emu.soc import PROFILES, Product
-from acl_emu.spec.kinds import IntKind, TensorKind
+from acl_emu.spec.kinds import IntKind, StringKind, TensorKind
 from acl_emu.spec.operator import Operator
 from aclnnop.index import MODULES
+
+ROLES = {"in": "input", "out": "output", "inout": "in-place"}
 
 
 def signature(operator: Operator) -> str:
@@ -19,11 +21,12 @@ def products(operator: Operator) -> str:
     return ", ".join(product.short for product in Product if product in operator.products)
 
 
-def dtypes(kind: TensorKind) -> str:
-    """The dtypes a tensor parameter takes, and where a product departs."""
+def dtypes(operator: Operator, kind: TensorKind) -> str:
+    """The dtypes a tensor parameter takes, and where a product that has the operator departs."""
     text = ", ".join(dtype.name for dtype in kind.allowed) or "any that the result can be cast to"
     for product, listed in kind.on.items():
-        text += f"; on {product.value}: {', '.join(dtype.name for dtype in listed)}"
+        if product in operator.products:
+            text += f"; on {product.value}: {', '.join(dtype.name for dtype in listed)}"
     return text
 
 
@@ -53,9 +56,11 @@ def one(name: str) -> str:
     for parameter, kind in operator.parameters:
         if isinstance(kind, TensorKind):
             extra = "optional " if kind.optional else ""
-            lines.append(f"  {parameter:20} {extra}{kind.io}put tensor: {dtypes(kind)}")
+            lines.append(f"  {parameter:20} {extra}{ROLES[kind.io]} tensor: {dtypes(operator, kind)}")
         elif isinstance(kind, IntKind) and kind.choices is not None:
             lines.append(f"  {parameter:20} {kind.c_type}: {', '.join(f'{choice.value} {choice.name.lower()}' for choice in kind.choices)}")
+        elif isinstance(kind, StringKind) and kind.choices:
+            lines.append(f"  {parameter:20} {kind.c_type}: {', '.join(kind.choices)}")
         else:
             lines.append(f"  {parameter:20} {kind.c_type}")
     if any(not soc.bf16 for soc in PROFILES.values()):

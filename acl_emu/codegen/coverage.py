@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from acl_emu import describe
 from acl_emu.codegen.python_faces import MARK, operators
 from acl_emu.spec import Operator
-from acl_emu.spec.kinds import IntKind, TensorKind
+from acl_emu.spec.kinds import IntKind, StringKind, TensorKind
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTED = Path(__file__).with_name("documented.json")
@@ -20,19 +23,28 @@ def _family(operator: Operator) -> str:
 
 
 def _sample(operator: Operator) -> str:
-    """The sample that is named after the operator's header, where there is one."""
+    """The samples that are named after the operator's header, or those that use it."""
     stem = operator.module.rpartition(".")[2]
-    found = [f"samples/cpp/{stem}.cpp", f"samples/python/{stem}.py"]
-    links = [f"[{Path(name).suffix[1:]}](../{name})" for name in found if (ROOT / name).exists()]
-    return " ".join(links) or "-"
+    name = re.compile(rf"\b{operator.name}(GetWorkspaceSize)?\b")
+    using = [path for path, text in _samples().items() if name.search(text)]
+    found = [path for path in using if path.stem == stem] or using
+    return " ".join(f"[{path.name}](../{path.relative_to(ROOT)})" for path in found) or "-"
+
+
+@lru_cache(maxsize=None)
+def _samples() -> dict[Path, str]:
+    found = [*(ROOT / "samples/cpp").glob("*.cpp"), *(ROOT / "samples/python").glob("*.py")]
+    return {path: path.read_text(encoding="utf-8") for path in sorted(found)}
 
 
 def _modes(operator: Operator) -> str:
-    modes = [
-        f"{name}: " + ", ".join(choice.name.lower() for choice in kind.choices)
-        for name, kind in operator.parameters
-        if isinstance(kind, IntKind) and kind.choices is not None
-    ]
+    words: dict[str, Iterable[str]] = {}
+    for name, kind in operator.parameters:
+        if isinstance(kind, IntKind) and kind.choices is not None:
+            words[name] = (choice.name.lower() for choice in kind.choices)
+        elif isinstance(kind, StringKind) and kind.choices:
+            words[name] = kind.choices
+    modes = [f"{name}: {', '.join(listed)}" for name, listed in words.items()]
     modes += [f"{name} may be null" for name, kind in operator.parameters if kind.optional]
     return "; ".join(modes) or "-"
 
@@ -42,7 +54,7 @@ def _dtypes(operator: Operator) -> str:
     groups: dict[str, list[str]] = {}
     for name, kind in operator.parameters:
         if isinstance(kind, TensorKind):
-            groups.setdefault(describe.dtypes(kind), []).append(name)
+            groups.setdefault(describe.dtypes(operator, kind), []).append(name)
     return "; ".join(f"{', '.join(names)}: {listed}" for listed, names in groups.items())
 
 

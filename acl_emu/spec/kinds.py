@@ -241,18 +241,23 @@ class BoolKind(Kind):
 
 
 class StringKind(Kind):
-    """A C string."""
+    """A C string, checked against a set of words where one is declared."""
 
     python_type = "str | None"
 
-    def __init__(self, c_type: str = "const char*", *, optional: bool = False) -> None:
+    def __init__(self, c_type: str = "const char*", *, optional: bool = False, choices: tuple[str, ...] = ()) -> None:
         self.c_type = c_type
         self.optional = optional
+        self.choices = choices
 
     def take(self, name: str, value: Any) -> str | None:
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a string, got {value!r}")
         return value
+
+    def check_choice(self, name: str, value: str) -> None:
+        if self.choices and value not in self.choices:
+            raise AclnnInvalid(f"{name} is {value!r}, expected one of {', '.join(self.choices)}")
 
 
 def _living(name: str, value: Any, kind: type[Any]) -> Any:

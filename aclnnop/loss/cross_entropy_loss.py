@@ -7,6 +7,10 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64, DType, round_to
 from acl_emu.spec import (
+    DTYPE,
+    FORMAT,
+    NULL,
+    RANK,
     Array,
     Bool,
     Double,
@@ -31,14 +35,17 @@ from aclnnop.activation.along_axis import log_softmax
 from aclnnop.loss.class_targets import at_classes, find_classes, reduced
 
 ClassWeight = Annotated[Operand | None, In(FLOAT, optional=True)]
-ReductionName = Annotated[str | None, StringKind("char*", optional=True)]
 ConstOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, const=True)]
 REDUCTIONS = {"none": Reduction.NONE, "mean": Reduction.MEAN, "sum": Reduction.SUM}
+NAME = StringKind("char*", optional=True, choices=tuple(REDUCTIONS))
+ReductionName = Annotated[str | None, NAME]
+CHECKS = (NULL, DTYPE, FORMAT, RANK)
+"""A wrong name is left to the tiling."""
 BLOCK_ELEMENTS = 1 << 18
 PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
 
 
-@operator(products=PRODUCTS)
+@operator(products=PRODUCTS, checks=CHECKS)
 def aclnnCrossEntropyLoss(
     input: FloatIn,
     target: Annotated[Operand, In(INT32, INT64)],
@@ -85,8 +92,10 @@ def check_rows(logits: Operand, target: Operand, weight: Operand | None) -> None
 
 def reduction_named(name: str | None) -> Reduction:
     """The reduction of a name; none given means mean."""
-    require(name is None or name in REDUCTIONS, f"reductionOptional is {name!r}, expected one of {', '.join(REDUCTIONS)}")
-    return REDUCTIONS[name or "mean"]
+    if name is None:
+        return Reduction.MEAN
+    NAME.check_choice("reductionOptional", name)
+    return REDUCTIONS[name]
 
 
 def class_weights(weight: Array | None, classes: int) -> Array:

@@ -9,6 +9,7 @@ from acl_emu.spec import Array, Double, FloatIn, In, Int, Operand, Plan, Reducti
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.loss.class_targets import find_classes
 from aclnnop.loss.cross_entropy_loss import (
+    CHECKS,
     PRODUCTS,
     ClassWeight,
     ConstOut,
@@ -23,7 +24,7 @@ from aclnnop.loss.negative_log_likelihood import single
 Unused = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, optional=True)]
 
 
-@operator(products=PRODUCTS)
+@operator(products=PRODUCTS, checks=CHECKS)
 def aclnnCrossEntropyLossGrad(
     gradLoss: FloatIn,
     logProb: FloatIn,

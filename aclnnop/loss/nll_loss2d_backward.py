@@ -3,16 +3,23 @@
 from typing import Annotated
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.spec import ALL, FloatIn, FloatOut, In, Int, Operand, Plan, Product, operator
-from aclnnop.loss.negative_log_likelihood import Index, plan_gradient
+from acl_emu.spec import ALL, FloatIn, FloatOut, In, Int, Operand, Plan, Product, ReductionMode, operator
+from aclnnop.loss.negative_log_likelihood import CHECKS, Index, plan_gradient
 from aclnnop.loss.nll_loss2d import LAYOUTS
 
 Total = Annotated[Operand, In(FLOAT, FLOAT16, BF16, const=False)]
 
 
-@operator(products=ALL - {Product.A310B, Product.A310P})
+@operator(products=ALL - {Product.A310B, Product.A310P}, checks=CHECKS)
 def aclnnNLLLoss2dBackward(
-    gradOutput: FloatIn, self: FloatIn, target: Index, weight: FloatIn, reduction: Int, ignoreIndex: Int, totalWeight: Total, out: FloatOut
+    gradOutput: FloatIn,
+    self: FloatIn,
+    target: Index,
+    weight: FloatIn,
+    reduction: ReductionMode,
+    ignoreIndex: Int,
+    totalWeight: Total,
+    out: FloatOut,
 ) -> Plan:
     """Put ``-weight * gradOutput`` at the target class of every pixel."""
     return plan_gradient(gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out, layouts=LAYOUTS)

@@ -1,17 +1,17 @@
 """aclnnNLLLossBackward: gradient of the negative log likelihood loss of rows."""
 
-from acl_emu.spec import ALL, FloatIn, FloatOut, Int, Plan, Product, operator
-from aclnnop.loss.negative_log_likelihood import Index, plan_gradient
+from acl_emu.spec import ALL, FloatIn, FloatOut, Int, Plan, Product, ReductionMode, operator
+from aclnnop.loss.negative_log_likelihood import CHECKS, Index, plan_gradient
 from aclnnop.loss.nll_loss import LAYOUTS
 
 
-@operator(products=ALL - {Product.A310B, Product.A310P})
+@operator(products=ALL - {Product.A310B, Product.A310P}, checks=CHECKS)
 def aclnnNLLLossBackward(
     gradOutput: FloatIn,
     self: FloatIn,
     target: Index,
     weight: FloatIn,
-    reduction: Int,
+    reduction: ReductionMode,
     ignoreIndex: Int,
     totalWeight: FloatIn,
     out: FloatOut,

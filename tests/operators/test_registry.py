@@ -12,6 +12,7 @@ import pytest
 import acl_emu as acl
 from acl_emu import dtypes, soc
 from acl_emu.codegen.python_faces import operators
+from acl_emu.spec import CHOICE
 from acl_emu.spec.kinds import HandleKind, IntKind, StringKind, TensorKind
 from tests.conftest import message, run_python
 from tests.operators.case import Case, Meta
@@ -133,7 +134,8 @@ def test_choice_outside_the_declaration(case: Case) -> None:
         if isinstance(kind, IntKind) and kind.choices:
             for value in (min(kind.choices) - 1, max(kind.choices) + 1, kind.high):
                 assert case.but(**{name: value}).status() == acl.ACLNN_ERR_PARAM_INVALID, (name, value)
-                assert name in message()
+                # Where the operator looks at it after the shapes, a shape that does not fit it may be named instead.
+                assert name in message() or CHOICE not in case.declared.checks
 
 
 @every_case
