@@ -7,12 +7,15 @@ import random
 
 import pytest
 
+from acl_emu import launch
 from acl_emu.checker import elf
 from acl_emu.checker.findings import KINDS, Findings, Origin
 from acl_emu.checker.intervals import Intervals
+from acl_emu.checker.object_rules import ObjectRules
 from acl_emu.checker.order import Order
 from acl_emu.checker.overlap import is_dense, is_same, overlap
 from acl_emu.checker.places import _without_arguments
+from acl_emu.executor import Executor, Plan, Workspace
 from acl_emu.observe import Place, Span
 
 
@@ -149,6 +152,19 @@ def test_the_report_is_bounded_and_counts() -> None:
     assert "  ... and 15 more of this kind\n" in text
     assert text.endswith("acl-emu check: 26 findings (1 double-free, 25 race)\n")
     assert str(Findings()) == ""
+
+
+def test_kernels_over_blocks_are_told_from_others() -> None:
+    rules = ObjectRules(Findings())
+    in_blocks = launch.direct(lambda: None, reads=(), writes=(), scratch={})
+    executor = Executor("aclnnX", in_blocks, (), ())
+    try:
+        rules.made(executor.handle, executor)
+        assert not rules.works_in_place(executor.handle)
+        executor.plan = Plan(lambda _reads, _writes, _workspace: None, (), (), Workspace())
+        assert rules.works_in_place(executor.handle)
+    finally:
+        executor.destroy()
 
 
 def test_every_kind_has_one_line_of_advice() -> None:
