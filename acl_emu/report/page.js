@@ -393,15 +393,16 @@
       }
     });
   };
+  const drawNow = () => {
+    pending = false;
+    drawTimeline();
+    drawMemory();
+    root.dataset.drawn = "1";
+  };
   const draw = () => {
     if (pending) return;
     pending = true;
-    requestAnimationFrame(() => {
-      pending = false;
-      drawTimeline();
-      drawMemory();
-      root.dataset.drawn = "1";
-    });
+    requestAnimationFrame(drawNow);
   };
   const show = (from, to) => {
     const all = whole();
@@ -747,5 +748,6 @@
   root.dataset.tracks = String(data.tracks.length);
   root.dataset.cards = String(shown.length);
   root.dataset.rows = String(runway.children.length);
+  drawNow();
   root.dataset.ready = "1";
 })();
