@@ -22,7 +22,9 @@ def find(name: str) -> Operator:
     return found
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
+    if name == "__all__":  # `from aclnnop import *` asks for it; a list kept here would load the index in every program
+        return __dir__()
     if not name.startswith("acl"):
         raise AttributeError(f"module 'aclnnop' has no attribute {name!r}")
     operator = find(name)
