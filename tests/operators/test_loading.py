@@ -1,0 +1,37 @@
+"""An operator is loaded when it is first used, and brings along no more than the one it is the other half of."""
+
+from __future__ import annotations
+
+from aclnnop.index import MODULES
+from tests.conftest import run_python
+
+FILES = frozenset(MODULES.values())
+
+LOAD_EACH = """
+import importlib, sys
+import acl_emu, aclnnop
+from aclnnop.index import MODULES
+files = set(MODULES.values())
+print("at first", *files.intersection(sys.modules))
+for module in sorted(files):
+    for name in [name for name in sys.modules if name.startswith("aclnnop.") and name != "aclnnop.index"]:
+        del sys.modules[name]
+    importlib.import_module(module)
+    print(module, *(files & set(sys.modules)) - {module})
+"""
+
+
+def test_an_operator_does_not_import_the_others() -> None:
+    done = run_python(LOAD_EACH)
+    assert done.returncode == 0, done.stderr
+    first, *loaded = (line.split() for line in done.stdout.splitlines())
+    assert first == ["at", "first"]
+    assert {module for module, *_ in loaded} == FILES
+    for module, *others in loaded:
+        assert len(others) <= 1, f"{module} imports {others}"
+
+
+def test_all_operators_at_once() -> None:
+    done = run_python("from aclnnop import *\nprint(*sorted(name for name in dir() if name.startswith('aclnn')))")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == sorted([*MODULES, *(f"{name}GetWorkspaceSize" for name in MODULES)])
