@@ -31,7 +31,6 @@ from acl_emu.spec.kinds import (
     In,
     InOut,
     Int,
-    Int8,
     IntArrayIn,
     IntKind,
     OptionalFloatIn,
@@ -45,12 +44,14 @@ from acl_emu.spec.kinds import (
     TensorListIn,
     TensorListOut,
 )
-from acl_emu.spec.operator import CHOICE, DTYPE, FORMAT, NULL, RANK, Operator, operator
+from acl_emu.spec.operator import AFTER_NULL, CHOICE, CHOICE_LATER, DTYPE, FORMAT, NULL, RANK, Operator, operator
 from acl_emu.tensor import Operand
 
 __all__ = [
+    "AFTER_NULL",
     "ALL",
     "CHOICE",
+    "CHOICE_LATER",
     "DTYPE",
     "FORMAT",
     "NULL",
@@ -69,7 +70,6 @@ __all__ = [
     "In",
     "InOut",
     "Int",
-    "Int8",
     "IntArrayIn",
     "IntKind",
     "Operand",

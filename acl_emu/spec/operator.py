@@ -62,6 +62,10 @@ RANK = _each(True, "check_rank")
 CHOICE = _each(False, "check_choice")
 
 STANDARD_ORDER: tuple[Check, ...] = (NULL, DTYPE, FORMAT, RANK, CHOICE)
+AFTER_NULL = STANDARD_ORDER[1:]
+"""For operators with a check of their own behind the first."""
+CHOICE_LATER = STANDARD_ORDER[:-1]
+"""For operators that look at the values of their attributes themselves, after the shapes."""
 
 
 class Operator:

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.spec import NULL, Array, Operand, Operator, Out, Plan, castable, mapped, nothing, same_dtype, same_shape, wrap_dim
-from acl_emu.spec.operator import STANDARD_ORDER
+from acl_emu.spec import AFTER_NULL, NULL, Array, Operand, Operator, Out, Plan, castable, mapped, nothing, same_dtype, same_shape, wrap_dim
 
 AnyOut = Annotated[Operand, Out()]
 
@@ -33,7 +32,7 @@ def empty(operator: Operator, values: tuple[Any, ...]) -> Plan | None:
     return nothing() if 0 in grad.shape or 0 in output.shape else None
 
 
-GRADIENT_CHECKS = (NULL, empty, *STANDARD_ORDER)
+GRADIENT_CHECKS = (NULL, empty, *AFTER_NULL)
 
 
 def gradient_plan(kernel: Callable[..., Array], grad: Operand, output: Operand, dim: int, out: Operand) -> Plan:

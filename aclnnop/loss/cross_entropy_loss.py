@@ -7,10 +7,7 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64, DType, round_to
 from acl_emu.spec import (
-    DTYPE,
-    FORMAT,
-    NULL,
-    RANK,
+    CHOICE_LATER,
     Array,
     Bool,
     Double,
@@ -39,13 +36,11 @@ ConstOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, const=True)]
 REDUCTIONS = {"none": Reduction.NONE, "mean": Reduction.MEAN, "sum": Reduction.SUM}
 NAME = StringKind("char*", optional=True, choices=tuple(REDUCTIONS))
 ReductionName = Annotated[str | None, NAME]
-CHECKS = (NULL, DTYPE, FORMAT, RANK)
-"""A wrong name is left to the tiling."""
 BLOCK_ELEMENTS = 1 << 18
 PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
 
 
-@operator(products=PRODUCTS, checks=CHECKS)
+@operator(products=PRODUCTS, checks=CHOICE_LATER)
 def aclnnCrossEntropyLoss(
     input: FloatIn,
     target: Annotated[Operand, In(INT32, INT64)],

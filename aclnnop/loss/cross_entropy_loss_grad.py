@@ -6,10 +6,10 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT64, DType, round_to
 from acl_emu.spec import Array, Double, FloatIn, In, Int, Operand, Plan, Reduction, direct, nothing, operator, require, same_dtype, shape_is
+from acl_emu.spec.operator import CHOICE_LATER
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.loss.class_targets import find_classes
 from aclnnop.loss.cross_entropy_loss import (
-    CHECKS,
     PRODUCTS,
     ClassWeight,
     ConstOut,
@@ -24,7 +24,7 @@ from aclnnop.loss.negative_log_likelihood import single
 Unused = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, optional=True)]
 
 
-@operator(products=PRODUCTS, checks=CHECKS)
+@operator(products=PRODUCTS, checks=CHOICE_LATER)
 def aclnnCrossEntropyLossGrad(
     gradLoss: FloatIn,
     logProb: FloatIn,

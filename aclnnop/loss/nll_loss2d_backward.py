@@ -3,14 +3,14 @@
 from typing import Annotated
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.spec import ALL, FloatIn, FloatOut, In, Int, Operand, Plan, Product, ReductionMode, operator
-from aclnnop.loss.negative_log_likelihood import CHECKS, Index, plan_gradient
+from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, In, Int, Operand, Plan, Product, ReductionMode, operator
+from aclnnop.loss.negative_log_likelihood import Index, plan_gradient
 from aclnnop.loss.nll_loss2d import LAYOUTS
 
 Total = Annotated[Operand, In(FLOAT, FLOAT16, BF16, const=False)]
 
 
-@operator(products=ALL - {Product.A310B, Product.A310P}, checks=CHECKS)
+@operator(products=ALL - {Product.A310B, Product.A310P}, checks=CHOICE_LATER)
 def aclnnNLLLoss2dBackward(
     gradOutput: FloatIn,
     self: FloatIn,

@@ -1,11 +1,11 @@
 """aclnnNLLLossBackward: gradient of the negative log likelihood loss of rows."""
 
-from acl_emu.spec import ALL, FloatIn, FloatOut, Int, Plan, Product, ReductionMode, operator
-from aclnnop.loss.negative_log_likelihood import CHECKS, Index, plan_gradient
+from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, ReductionMode, operator
+from aclnnop.loss.negative_log_likelihood import Index, plan_gradient
 from aclnnop.loss.nll_loss import LAYOUTS
 
 
-@operator(products=ALL - {Product.A310B, Product.A310P}, checks=CHECKS)
+@operator(products=ALL - {Product.A310B, Product.A310P}, checks=CHOICE_LATER)
 def aclnnNLLLossBackward(
     gradOutput: FloatIn,
     self: FloatIn,

@@ -7,7 +7,7 @@ import numpy as np
 from acl_emu.dtypes import BF16, BOOL, FLOAT, FLOAT16
 from acl_emu.errors import AclnnNullptr
 from acl_emu.spec import NULL, Array, Bool, Double, In, Operand, Operator, Out, Plan, Product, mapped, operator, same_dtype, same_shape
-from acl_emu.spec.operator import STANDARD_ORDER
+from acl_emu.spec.operator import AFTER_NULL
 from aclnnop.activation.along_axis import softmax
 from aclnnop.vfusion.masked_rows import mask_fits, not_generated, row_length
 
@@ -25,7 +25,7 @@ def mask_or_triangle(operator: Operator, values: tuple[Any, ...]) -> None:
         raise AclnnNullptr("mask must not be a null pointer when fixTriuMask is false")
 
 
-@operator(products=frozenset({Product.A2, Product.A3}), checks=(NULL, mask_or_triangle, *STANDARD_ORDER))
+@operator(products=frozenset({Product.A2, Product.A3}), checks=(NULL, mask_or_triangle, *AFTER_NULL))
 def aclnnScaledMaskedSoftmax(x: Scores, mask: Mask, scale: Double, fixTriuMask: Bool, y: ScoresOut) -> Plan:
     """Softmax of ``x * scale`` along the last axis, where ``mask`` is not set."""
     same_dtype(x, y)

@@ -76,6 +76,10 @@ def test_every_operator_has_an_example() -> None:
     assert REGISTRY.keys() == EXAMPLES.keys()
 
 
+def test_no_check_is_made_twice() -> None:
+    assert [name for name, operator in REGISTRY.items() if len(set(operator.checks)) < len(operator.checks)] == []
+
+
 @every_case
 def test_examples_are_accepted(case: Case) -> None:
     assert case.status() == 0
