@@ -293,6 +293,8 @@ class Tracer(Tool):
 
     def call_begins(self, call: Call) -> None:
         """Stands in the file until it ends, with its arguments as they are now: it may destroy what they stand for."""
+        if self._file is None and not self._gone:
+            self._start = call.begin
         given = {name: spell.argument(value, name) for name, value in zip(call.parameters, call.arguments, strict=False)}
         point = Point(call.begin, HOST, self._track())
         self._watch = observe.watching or self._watch
