@@ -5,10 +5,26 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.dtypes import INT32, INT64, UINT8
-from acl_emu.spec import Array, In, Operand, Plan, Reduction, length_is, mapped, nothing, require, same_dtype, same_shape, shape_is
+from acl_emu.spec import (
+    Array,
+    In,
+    Operand,
+    Plan,
+    Reduction,
+    ReductionMode,
+    length_is,
+    mapped,
+    nothing,
+    require,
+    same_dtype,
+    same_shape,
+    shape_is,
+)
 from aclnnop.loss.class_targets import at_classes, find_classes, reduced
 
 Index = Annotated[Operand, In(INT64, UINT8, INT32)]
+Mode = ReductionMode
+"""Checked with the shapes that it decides about, not before them."""
 
 
 def check_classes(self: Operand, target: Operand, weight: Operand, layouts: dict[int, str]) -> None:

@@ -1,14 +1,14 @@
 """aclnnNLLLoss: negative log likelihood of rows of log probabilities."""
 
-from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, ReductionMode, operator, same_dtype
-from aclnnop.loss.negative_log_likelihood import Index, check_classes, check_reduced, plan_loss, single
+from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator, same_dtype
+from aclnnop.loss.negative_log_likelihood import Index, Mode, check_classes, check_reduced, plan_loss, single
 
 LAYOUTS = {1: "(C)", 2: "(N, C)"}
 
 
 @operator(products=ALL - {Product.A310B}, checks=CHOICE_LATER)
 def aclnnNLLLoss(
-    self: FloatIn, target: Index, weight: FloatIn, reduction: ReductionMode, ignoreIndex: Int, out: FloatOut, totalWeightOut: FloatOut
+    self: FloatIn, target: Index, weight: FloatIn, reduction: Mode, ignoreIndex: Int, out: FloatOut, totalWeightOut: FloatOut
 ) -> Plan:
     """Weigh and reduce what ``self`` holds at each row's target."""
     same_dtype(self, weight)

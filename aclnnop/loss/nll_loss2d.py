@@ -1,15 +1,15 @@
 """aclnnNLLLoss2d: negative log likelihood of images of log probabilities."""
 
 from acl_emu import formats
-from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, ReductionMode, operator, require, same_dtype
-from aclnnop.loss.negative_log_likelihood import Index, check_classes, check_reduced, plan_loss, single
+from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator, require, same_dtype
+from aclnnop.loss.negative_log_likelihood import Index, Mode, check_classes, check_reduced, plan_loss, single
 
 LAYOUTS = {4: "(N, C, H, W)"}
 
 
 @operator(products=ALL - {Product.A310B}, checks=CHOICE_LATER)
 def aclnnNLLLoss2d(
-    self: FloatIn, target: Index, weight: FloatIn, reduction: ReductionMode, ignoreIndex: Int, out: FloatOut, totalWeightOut: FloatOut
+    self: FloatIn, target: Index, weight: FloatIn, reduction: Mode, ignoreIndex: Int, out: FloatOut, totalWeightOut: FloatOut
 ) -> Plan:
     """Weigh and reduce what ``self`` holds at each pixel's target."""
     same_dtype(self, weight, out, totalWeightOut)

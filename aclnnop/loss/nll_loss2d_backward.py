@@ -3,8 +3,8 @@
 from typing import Annotated
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, In, Int, Operand, Plan, Product, ReductionMode, operator
-from aclnnop.loss.negative_log_likelihood import Index, plan_gradient
+from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, In, Int, Operand, Plan, Product, operator
+from aclnnop.loss.negative_log_likelihood import Index, Mode, plan_gradient
 from aclnnop.loss.nll_loss2d import LAYOUTS
 
 Total = Annotated[Operand, In(FLOAT, FLOAT16, BF16, const=False)]
@@ -12,14 +12,7 @@ Total = Annotated[Operand, In(FLOAT, FLOAT16, BF16, const=False)]
 
 @operator(products=ALL - {Product.A310B, Product.A310P}, checks=CHOICE_LATER)
 def aclnnNLLLoss2dBackward(
-    gradOutput: FloatIn,
-    self: FloatIn,
-    target: Index,
-    weight: FloatIn,
-    reduction: ReductionMode,
-    ignoreIndex: Int,
-    totalWeight: Total,
-    out: FloatOut,
+    gradOutput: FloatIn, self: FloatIn, target: Index, weight: FloatIn, reduction: Mode, ignoreIndex: Int, totalWeight: Total, out: FloatOut
 ) -> Plan:
     """Put ``-weight * gradOutput`` at the target class of every pixel."""
     return plan_gradient(gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out, layouts=LAYOUTS)

@@ -1,7 +1,7 @@
 """aclnnNLLLossBackward: gradient of the negative log likelihood loss of rows."""
 
-from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, ReductionMode, operator
-from aclnnop.loss.negative_log_likelihood import Index, plan_gradient
+from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator
+from aclnnop.loss.negative_log_likelihood import Index, Mode, plan_gradient
 from aclnnop.loss.nll_loss import LAYOUTS
 
 
@@ -11,7 +11,7 @@ def aclnnNLLLossBackward(
     self: FloatIn,
     target: Index,
     weight: FloatIn,
-    reduction: ReductionMode,
+    reduction: Mode,
     ignoreIndex: Int,
     totalWeight: FloatIn,
     out: FloatOut,
