@@ -10,7 +10,7 @@ import numpy as np
 
 from acl_emu import constants as c
 from acl_emu import dtypes, handles, memory
-from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, also_named, host_address, plain, values_of
+from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, also_named, check_buffer, host_address, plain, values_of
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr
 from acl_emu.executor import Executor, find_executor_object
 from acl_emu.tensor import MAX_RANK, BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, make_view
@@ -100,6 +100,7 @@ def _scalar_bytes(value: Any, dtype: dtypes.DType) -> bytes:
     address = host_address(value, "value")
     if not address:
         raise AclnnNullptr("value must not be a null pointer")
+    check_buffer(value, "value", dtype.itemsize)
     try:
         memory.move(host_address(room, "value"), address, dtype.itemsize)
     except AclError as error:

@@ -263,6 +263,21 @@ def host_address(pointer: HostPointer, name: str) -> int:
         raise TypeError(f"{name} must be a buffer, an integer address or None, got {type(pointer).__name__}") from None
 
 
+def check_buffer(pointer: HostPointer, name: str, size: int, *, written: bool = False) -> None:
+    """A buffer, unlike an address, knows its size and whether it may be written: a copy must not spoil Python's own memory."""
+    if pointer is None or isinstance(pointer, int):
+        return
+    if isinstance(pointer, np.ndarray):  # some element types have no memoryview
+        held, read_only = pointer.nbytes, not pointer.flags.writeable
+    else:
+        view = memoryview(pointer)
+        held, read_only = view.nbytes, view.readonly
+    if held < size:
+        raise ValueError(f"{name} must hold {size} bytes, got a buffer of {held}")
+    if written and read_only:
+        raise ValueError(f"{name} must be writable, got a read-only {type(pointer).__name__}")
+
+
 def values_of(sequence: Sequence[Any] | None) -> tuple[Any, ...]:
     """A C array as a tuple; null is empty."""
     return () if sequence is None else tuple(sequence)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import acl_emu as acl
-from acl_emu import context, memory
+from acl_emu import context, dtypes, memory
 from tests.conftest import message, run_python
 from tests.runtime.support import HUGE_FIRST, Array, allocate, create_stream, download, held, smooth_l1, upload
 
@@ -281,6 +281,33 @@ def test_what_is_no_pointer_in_python(device: int) -> None:
         acl.aclrtMemcpy(1, 4, np.zeros((4, 4))[:, 0], 4, H2D)
 
 
+@pytest.mark.parametrize(
+    "make", [bytearray, lambda size: np.zeros(size, np.uint8), lambda size: np.zeros((1, size // 2), dtypes.BF16.numpy)]
+)
+def test_buffer_that_is_too_short(device: int, make: Callable[[int], object]) -> None:
+    address = allocate(64)
+    short = make(62)
+    with pytest.raises(ValueError, match="dst must hold 64 bytes, got a buffer of 62"):
+        acl.aclrtMemcpy(short, 64, address, 64, D2H)
+    with pytest.raises(ValueError, match="src must hold 64 bytes, got a buffer of 62"):
+        acl.aclrtMemcpyAsync(address, 64, short, 64, H2D, None)
+    with pytest.raises(ValueError, match="dst must hold 63 bytes, got a buffer of 62"):
+        acl.aclrtMemcpy2d(short, 60, address, 60, 3, 2, D2H)
+    with pytest.raises(ValueError, match="devPtr must hold 64 bytes, got a buffer of 62"):
+        acl.aclrtMemset(short, 64, 0, 64)
+    assert acl.aclrtFree(address) == 0
+
+
+def test_read_only_buffer_is_not_written(device: int) -> None:
+    address = allocate(4)
+    fixed = np.frombuffer(b"abcd", np.uint8)
+    for target in (fixed.tobytes(), fixed):
+        with pytest.raises(ValueError, match="dst must be writable, got a read-only"):
+            acl.aclrtMemcpy(target, 4, address, 4, D2H)
+        assert acl.aclrtMemcpy(address, 4, target, 4, H2D) == 0
+    assert acl.aclrtFree(address) == 0
+
+
 def test_empty_buffer_is_a_pointer_like_any_other(device: int) -> None:
     assert acl.aclrtMemcpy(bytearray(), 0, bytearray(), 1, H2H) == 107000
 
@@ -325,7 +352,7 @@ def test_copy_that_leaves_mapped_memory(region: memory.DeviceMemory) -> None:
     address = allocate(64)
     size = memory.MAPPED_STEP * 2
     values = np.empty(1, np.uint8)
-    assert acl.aclrtMemcpy(values, size, region.end - 64, size, D2H) == DRIVER_ERROR
+    assert acl.aclrtMemcpy(values.ctypes.data, size, region.end - 64, size, D2H) == DRIVER_ERROR
     assert "mapped device memory" in message()
     assert acl.aclrtMemcpy(region.end - 64, 64, bytearray(64), 64, H2D) == DRIVER_ERROR
     assert acl.aclrtMemset(region.end - 64, 64, 0, 64) == DRIVER_ERROR

@@ -408,6 +408,11 @@ def test_scalar_of_null(value: int | None) -> None:
     assert "value must not be a null pointer" in message()
 
 
+def test_scalar_from_a_buffer_that_is_too_short() -> None:
+    with pytest.raises(ValueError, match="value must hold 8 bytes, got a buffer of 4"):
+        acl.aclCreateScalar(np.ones(1, np.float32), acl.ACL_DOUBLE)
+
+
 def test_scalar_from_memory_that_does_not_exist() -> None:
     assert acl.aclCreateScalar(0x1000, acl.ACL_FLOAT) is None
     assert "0x1000" in message()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from acl_emu import constants as c
 from acl_emu import context, memory, observe, soc
 from acl_emu.api.acl_rt import HEADER
-from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, host_address
+from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, check_buffer, host_address
 from acl_emu.errors import AclError, DeviceFault, FeatureNotSupport, InvalidParam, NullParam, RtParamInvalid
 from acl_emu.stream import refuse_in_callback
 
@@ -174,6 +174,11 @@ def _check_room(room: int, count: int, names: tuple[str, str] = ("destMax", "cou
         raise RtParamInvalid(f"{names[1]} is {count}, expected at most {names[0]} ({room})")
 
 
+def _check_buffers(dst: HostPointer, dst_size: int, src: HostPointer, src_size: int) -> None:
+    check_buffer(dst, "dst", dst_size, written=True)
+    check_buffer(src, "src", src_size)
+
+
 @acl(HEADER, "aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind)")
 def aclrtMemcpy(dst: HostPointer, destMax: int, src: HostPointer, count: int, kind: int) -> None:
     """Copy at once, without waiting for any stream; the addresses decide the direction."""
@@ -182,6 +187,7 @@ def aclrtMemcpy(dst: HostPointer, destMax: int, src: HostPointer, count: int, ki
     target, source = host_address(dst, "dst"), host_address(src, "src")
     _check_pointers("aclrtMemcpy", target, source, kind, _SYNC_KINDS)
     _check_room(destMax, count)
+    _check_buffers(dst, count, src, count)
     if target == source:
         return
     context.current()
@@ -198,6 +204,7 @@ def aclrtMemcpyAsync(dst: HostPointer, destMax: int, src: HostPointer, count: in
     target, source = host_address(dst, "dst"), host_address(src, "src")
     _check_pointers("aclrtMemcpyAsync", target, source, kind, _ASYNC_KINDS)
     _check_room(destMax, count)
+    _check_buffers(dst, count, src, count)
     _queue_copy(Copy("aclrtMemcpyAsync", target, source, count), kind, stream)
 
 
@@ -266,6 +273,7 @@ def _rows(
     _check_pointers(call, target, source, kind, kinds)
     if width < 0 or height < 0 or width > dpitch or width > spitch:
         raise InvalidParam(f"width is {width}, expected at most dpitch ({dpitch}) and spitch ({spitch})")
+    _check_buffers(dst, (height - 1) * dpitch + width, src, (height - 1) * spitch + width)
     return Copy(call, target, source, width, height, dpitch, spitch)
 
 
@@ -316,6 +324,7 @@ def _checked_fill(call: str, pointer: HostPointer, room: int, value: int, count:
     if not address:
         raise NullParam("devPtr must not be a null pointer")
     _check_room(room, count, ("maxCount", "count"))
+    check_buffer(pointer, "devPtr", count, written=True)
     return Fill(call, address, value, count)
 
 
