@@ -65,13 +65,23 @@ Kernel = Callable[[Sequence[BoundOperand], Sequence[BoundOperand], int], None]
 class Plan:
     """What phase one decided: a kernel, what it reads and writes, and the workspace it needs."""
 
-    __slots__ = ("kernel", "reads", "workspace", "writes")
+    __slots__ = ("in_blocks", "kernel", "reads", "workspace", "writes")
 
-    def __init__(self, kernel: Kernel | None, reads: Sequence[Operand], writes: Sequence[Operand], workspace: Workspace) -> None:
+    def __init__(
+        self,
+        kernel: Kernel | None,
+        reads: Sequence[Operand],
+        writes: Sequence[Operand],
+        workspace: Workspace,
+        *,
+        in_blocks: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.reads = tuple(reads)
         self.writes = tuple(writes)
         self.workspace = workspace
+        self.in_blocks = in_blocks
+        """Whether results are written while inputs are still being read: then no tensor may be both."""
 
     @property
     def empty(self) -> bool:

@@ -92,7 +92,7 @@ def direct(
         kernel(*arguments, **{name: part.array(address) for name, part in parts.items()}, **attributes)
 
     present_reads, present_writes = ([operand for operand in operands if operand is not None] for operands in (reads, writes))
-    return Plan(run, present_reads, present_writes, workspace)
+    return Plan(run, present_reads, present_writes, workspace, in_blocks=True)
 
 
 def _cast(source: Array, room: Array, via: DType) -> Array:

@@ -186,6 +186,11 @@ class plain:
         return call
 
 
+@lru_cache(maxsize=None)
+def _parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
+
+
 def _watched(
     function: Callable[..., Any],
     carry_out: Callable[..., Any],
@@ -196,12 +201,17 @@ def _watched(
     status_last: bool,
 ) -> Any:
     """The same call, told to whoever watches."""
-    bound = inspect.signature(function).bind(*arguments, **named)
+    names = _parameters_of(function)
+    if named or len(arguments) != len(names):
+        bound = inspect.signature(function).bind(*arguments, **named)
+        names, values = tuple(bound.arguments), bound.args
+    else:
+        values = arguments
     assert observe.watching is not None
     return observe.watching.call(
         function.__name__,
-        tuple(bound.arguments),
-        bound.args,
+        names,
+        values,
         lambda: carry_out(*arguments, **named),
         status_last=status_last,
         refuse=refuse,

@@ -66,7 +66,7 @@ class ObjectRules:
     def works_in_place(self, handle: int) -> bool:
         """Whether an executor's operator may write the very tensor that it reads: not where it works in blocks."""
         executor = self.executor(handle)
-        return executor is None or not getattr(executor.plan.kernel, "__qualname__", "").startswith("direct.")
+        return executor is None or not executor.plan.in_blocks
 
     def explain(self, call: Call) -> list[Finding]:
         """Why a call was refused, where a dead object is to blame."""

@@ -172,12 +172,35 @@ static int load_libpython(const char *python)
     return (strstr(path, ".so") && dlopen(path, RTLD_NOW | RTLD_GLOBAL)) || dlopen(LIBPYTHON, RTLD_NOW | RTLD_GLOBAL);
 }
 
+static void run_at_end(const char *code)
+{
+    if (started_python && __atomic_load_n(&entry, __ATOMIC_ACQUIRE)) {
+        PyGILState_STATE state = py.Ensure();
+        py.RunString(code, NULL);
+        py.Release(state);
+    }
+}
+
 /* When the program ends, work that has begun may end, and no more is begun. */
 static void stop(void)
 {
-    PyGILState_STATE state = py.Ensure();
-    py.RunString("from acl_emu import observe, stream\nstream.stop_workers()\nobserve.close()\n", NULL);
-    py.Release(state);
+    run_at_end("from acl_emu import stream\nstream.stop_workers()\n");
+}
+
+/* Last of all, when the program's own objects are gone: who watched says what was found. */
+__attribute__((destructor)) static void finish(void)
+{
+    run_at_end("from acl_emu import observe\nobserve.close()\n");
+}
+
+/* The child of a plain fork has no threads but one: Python's lock may be held by a thread that is gone. */
+static void forked(void)
+{
+    if (started_python) {
+        started_python = 0;
+        broken = 1;
+        __atomic_store_n(&entry, NULL, __ATOMIC_RELEASE);
+    }
 }
 
 /* PyConfig is laid out anew in every version. */
@@ -275,8 +298,10 @@ static void start(void)
         int running = in_process && py.IsInitialized();
         if ((!running && !start_python(in_process)) || !attach())
             broken = 1;
-        else if (started_python)
+        else if (started_python) {
             atexit(stop);
+            pthread_atfork(NULL, NULL, forked);
+        }
         else
             py.AtExit(detach);
     }

@@ -101,7 +101,7 @@ class Operator:
         """Phase one, as a program calls it: workspace size, executor, status."""
         if observe.watching is None:
             return self._phase_one(*arguments, **named)
-        bound = inspect.signature(self.function).bind(*arguments, **named).args
+        bound = inspect.signature(self.function).bind(*arguments, **named).args if named else arguments
         answer: tuple[int, int | None, int] = observe.watching.call(
             f"{self.name}GetWorkspaceSize",
             self._names,

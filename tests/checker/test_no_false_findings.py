@@ -19,11 +19,9 @@ PYTHON = ROOT / "samples" / "python"
 # It does what the program on its page does, which reads a FLOAT16 result back as FLOAT.
 KNOWN = {"fused_linear_cross_entropy_loss_grad": [("out-of-bounds", "aclrtMemcpy", "src")]}
 
-LIMITS = {"global_owner": pytest.mark.xfail(reason="tools are closed before destructors of objects that are older than the first call")}
-
 
 @pytest.mark.parametrize("schedule", soc.SCHEDULES)
-@pytest.mark.parametrize("source", [pytest.param(source, marks=LIMITS.get(source.stem, ()), id=source.stem) for source in CORRECT])
+@pytest.mark.parametrize("source", CORRECT, ids=lambda source: source.stem)
 def test_correct_programs(source: Path, schedule: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     done = checked(compiled(source, tmp_path_factory), ACL_EMU_SCHEDULE=schedule)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
