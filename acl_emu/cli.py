@@ -77,6 +77,8 @@ def run(
             if which > len(found):
                 raise samples.SampleError(f"{file}: --which {which}, but it has {len(found)} program{'s' if len(found) > 1 else ''}")
             found = [found[which - 1]]
+        else:
+            found = _for_chip(file, found, chip or os.environ.get("ACL_EMU_SOC") or next(iter(soc.PROFILES)))
         chosen = {
             "ACL_EMU_SOC": chip,
             "ACL_EMU_SCHEDULE": schedule,
@@ -94,6 +96,21 @@ def run(
     except (samples.SampleError, toolkit.ToolkitError) as error:
         raise _Failure(str(error)) from None
     sys.exit(code)
+
+
+def _for_chip(file: Path, programs: list[samples.Program], chip: str) -> list[samples.Program]:
+    """The programs that a page gives for the chip; what is left out is said."""
+    if chip not in soc.PROFILES:
+        return programs  # the program itself refuses it
+    product = soc.PROFILES[chip].product
+    for number, program in enumerate(programs, 1):
+        if product not in program.products:
+            others = ", ".join(other.short for other in soc.Product if other in program.products)
+            click.echo(f"acl-emu: program {number} is for {others}, not for {chip}; --which {number} runs it all the same", err=True)
+    kept = [program for program in programs if product in program.products]
+    if not kept:
+        raise samples.SampleError(f"{file}: none of its {len(programs)} programs is for {chip}; choose another chip with --soc")
+    return kept
 
 
 class _Pictures:

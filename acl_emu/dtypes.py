@@ -229,10 +229,19 @@ def can_cast(source: DType, target: DType) -> bool:
     return target.kind != "bool" or source.kind == "bool"
 
 
+def _odd_float64(whole: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Whole numbers in float64; those beyond 53 bits keep 33 of them, the last one set where anything was cut off."""
+    large = np.abs(whole.astype(np.float64)) >= 2.0**53
+    if not large.any():
+        return whole.astype(np.float64)
+    kept = (whole >> 31) | ((whole & 0x7FFFFFFF) != 0)
+    return np.where(large, kept.astype(np.float64) * 2.0**31, whole.astype(np.float64))
+
+
 def round_to(values: npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:
     """``values`` as ``dtype``, rounded once to nearest even."""
     if dtype is BF16 and values.dtype.kind in "iu":
-        values = values.astype(np.float64)
+        values = _odd_float64(values)
     if dtype is BF16 and values.dtype == np.float64:
         # ml_dtypes converts by way of float32, which would round twice: step to float32 by rounding to odd first.
         nearest = values.astype(np.float32)

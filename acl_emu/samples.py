@@ -14,8 +14,10 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from acl_emu import toolkit
+from acl_emu.soc import ALL, Product
 
 C_PLUS_PLUS = (".cpp", ".cc", ".cxx")
 _CODE_TAGS = ("cpp", "c++", "c", "cxx", "cc", "")
@@ -25,6 +27,17 @@ _MAIN = re.compile(r"\bmain\s*\(")
 _OPERATOR_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>[^">]*?(?P<header>acl(?:nn)?_\w+\.h))[">]', re.MULTILINE)
 _OWN_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"(?P<path>[^"\n]+)"', re.MULTILINE)
 _FOREIGN_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](?P<path>(?:hccl|acl|aclnn|aclnnop)/[^">]+)[">]', re.MULTILINE)
+# A page may give a part of itself for some products only.
+_PRODUCT_MARK = re.compile(r'^\s*<!--\s*npu="(?P<names>[^"]*)"\s+(?P<id>\w+)\s*-->')
+_END_MARK = re.compile(r"^\s*<!--\s*end\s+(?P<id>\w+)\s*-->")
+_MARKED = {
+    "950": Product.A950,
+    "a3": Product.A3,
+    "910b": Product.A2,
+    "310b": Product.A310B,
+    "310p": Product.A310P,
+    "910": Product.A910,
+}
 
 
 class SampleError(Exception):
@@ -38,6 +51,8 @@ class Program:
     name: str
     text: bytes
     suffix: str
+    products: frozenset[Product] = ALL
+    """The products that its page gives it for."""
     folder: Path | None = None
     """Where a source file lies, which may include its neighbours."""
 
@@ -49,21 +64,30 @@ def programs_in(path: Path) -> list[Program]:
     except OSError as error:
         raise SampleError(f"{path}: {error.strerror}") from None
     if path.suffix in (*C_PLUS_PLUS, ".c"):
-        return [Program(path.stem, raw, path.suffix, path.resolve().parent)]
+        return [Program(path.stem, raw, path.suffix, folder=path.resolve().parent)]
     if path.suffix not in (".md", ".markdown"):
         raise SampleError(f"{path}: expected an operator page (.md) or a source file (.cpp, .cc, .cxx, .c)")
     # Pages with a damaged encoding are damaged in their comments only; latin-1 keeps every byte as it is.
-    found = [block for block in code_blocks(raw.decode("latin-1")) if _MAIN.search(block)]
+    found = [block for block in code_blocks(raw.decode("latin-1")) if _MAIN.search(block.text)]
     if not found:
         raise SampleError(f"{path}: no program found (no C++ code block with a main function)")
     return [
-        Program(f"{path.stem}-{i}" if len(found) > 1 else path.stem, block.encode("latin-1"), ".cpp") for i, block in enumerate(found, 1)
+        Program(f"{path.stem}-{i}" if len(found) > 1 else path.stem, block.text.encode("latin-1"), ".cpp", block.products)
+        for i, block in enumerate(found, 1)
     ]
 
 
-def code_blocks(page: str) -> list[str]:
+class CodeBlock(NamedTuple):
+    """A code block of a page, and the products that the page gives it for."""
+
+    text: str
+    products: frozenset[Product]
+
+
+def code_blocks(page: str) -> list[CodeBlock]:
     """The code blocks of a page, whatever became of their fences: unclosed, reopened, indented, glued to the last line."""
-    blocks: list[str] = []
+    blocks: list[CodeBlock] = []
+    marks: dict[str, frozenset[Product]] = {}
     lines: list[str] | None = None
     wanted = False
     indent = ""
@@ -71,7 +95,7 @@ def code_blocks(page: str) -> list[str]:
     def close() -> None:
         nonlocal lines
         if lines is not None and wanted:
-            blocks.append("\n".join(lines) + "\n")
+            blocks.append(CodeBlock("\n".join(lines) + "\n", ALL.intersection(*marks.values())))
         lines = None
 
     for line in page.replace("\r\n", "\n").split("\n"):  # not splitlines: a damaged encoding has control characters inside lines
@@ -88,6 +112,10 @@ def code_blocks(page: str) -> list[str]:
             close()
         elif lines is not None:
             lines.append(line.removeprefix(indent))
+        elif mark := _PRODUCT_MARK.match(line):
+            marks[mark["id"]] = frozenset(_MARKED[name] for name in re.split(r"[,\s]+", mark["names"].lower()) if name in _MARKED)
+        elif mark := _END_MARK.match(line):
+            marks.pop(mark["id"], None)
     close()
     return blocks
 

@@ -116,6 +116,19 @@ def test_a_page_with_several_programs(tmp_path: Path, warm_cache: dict[str, str]
     assert "it has 2 programs" in refused("run", "--which", "3", page, **warm_cache)
 
 
+def test_a_page_with_a_program_for_each_product(tmp_path: Path, warm_cache: dict[str, str]) -> None:
+    page = tmp_path / "page.md"
+    program = '```cpp\n#include <cstdio>\nint main() {{ std::puts("{0}"); }}\n```\n'
+    parts = (("910b,A3", "id1"), ("950", "id2"))
+    page.write_text("".join(f'<!-- npu="{names}" {mark} -->\n{program.format(names)}<!-- end {mark} -->\n' for names, mark in parts))
+    done = acl_emu("run", page, **warm_cache)
+    assert (done.stdout, done.returncode) == ("910b,A3\n", 0)
+    assert "program 2 is for 950, not for Ascend910B1" in done.stderr
+    assert acl_emu("run", "--soc", "Ascend950PR_9589", page, **warm_cache).stdout == "950\n"
+    assert acl_emu("run", "--which", "2", page, **warm_cache).stdout == "950\n"
+    assert "none of its 2 programs is for Ascend310P3" in refused("run", "--soc", "Ascend310P3", page, **warm_cache)
+
+
 def test_a_program_that_dies_gives_the_code_of_its_signal(tmp_path: Path, warm_cache: dict[str, str]) -> None:
     source = tmp_path / "dies.cpp"
     source.write_text("#include <csignal>\nint main() { raise(SIGTERM); }\n")

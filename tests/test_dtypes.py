@@ -251,3 +251,11 @@ def test_round_to_keeps_what_needs_no_rounding() -> None:
     finite = ~np.isnan(every.astype(np.float32))
     assert (back.view(np.uint16)[finite] == every.view(np.uint16)[finite]).all()
     assert np.isnan(back.astype(np.float32)[~finite]).all()
+
+
+def test_whole_numbers_beyond_53_bits_are_rounded_once_to_bf16() -> None:
+    values = np.array(
+        [2**62 + 2**54 + 1, 2**62 + 2**54, 2**62 + 2**54 - 1, -(2**62) - 2**54 - 1, 2**53 + 2**45 + 1, 2**63 - 1, -(2**63)], np.int64
+    )
+    expected = [0x5E81, 0x5E80, 0x5E80, 0xDE81, 0x5A01, 0x5F00, 0xDF00]
+    assert list(round_to(values, dtypes.BF16).view(np.uint16)) == expected

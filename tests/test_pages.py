@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from acl_emu.samples import SampleError, code_blocks, programs_in
+from acl_emu import samples
+from acl_emu.samples import SampleError, programs_in
+from acl_emu.soc import ALL, Product
+
+
+def code_blocks(page: str) -> list[str]:
+    return [block.text for block in samples.code_blocks(page)]
+
 
 PROGRAM = "int main() {\n    return 0;\n}"
 
@@ -70,3 +77,11 @@ def test_pages_without_a_program_say_so(tmp_path: Path, name: str, text: str, wo
 def test_a_missing_file_says_so(tmp_path: Path) -> None:
     with pytest.raises(SampleError, match="No such file"):
         programs_in(tmp_path / "absent.md")
+
+
+def test_parts_for_some_products_only() -> None:
+    page = (
+        f'```cpp\n{PROGRAM}\n```\n<!-- npu="A3,910b" id9 -->\n```cpp\n{PROGRAM}\n```\n<!-- end id9 -->\n'
+        f'<!-- npu="950" id10 -->\n- item\n  ```cpp\n  {PROGRAM}\n  ```\n<!-- end id10 -->\n```cpp\n{PROGRAM}\n```\n'
+    )
+    assert [block.products for block in samples.code_blocks(page)] == [ALL, {Product.A3, Product.A2}, {Product.A950}, ALL]
