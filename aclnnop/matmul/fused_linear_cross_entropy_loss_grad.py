@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from acl_emu.dtypes import BOOL, FLOAT, UINT8
+from acl_emu.dtypes import BOOL, FLOAT, UINT8, DType, round_to
 from acl_emu.errors import AclnnNullptr, AclnnRuntime
 from acl_emu.matmul import matmul
 from acl_emu.spec import Array, Float, In, Operand, Operator, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
@@ -28,6 +28,8 @@ SavedRows = Annotated[Operand | None, In(FLOAT, optional=True, unless="softmaxOp
 SavedSoftmax = Annotated[Operand | None, In(FLOAT, optional=True, rank=2, formats=ND)]
 
 SMALLEST_VOCABULARY = 128
+# Probabilities that are held in float64 at once: 4 MiB, and as much again while they are rounded.
+EXACT_ELEMENTS = 512 << 10
 
 
 def one_mode(operator: Operator, values: tuple[Any, ...]) -> None:
@@ -78,16 +80,20 @@ def aclnnFusedLinearCrossEntropyLossGrad(
     if rows == 0 or width == 0:
         return nothing()
     block = block_of_words(rows, vocabulary)
+    part = min(block, max(64, EXACT_ELEMENTS // rows))
     return direct(
         gradients,
         reads=(grad, input, weight, targetMask, maskedTarget, logitsMaxOptional, sumExpLogitsOptional, softmaxOptional),
         writes=(inputGradOut, weightGradOut),
         scratch={
             **block_scratch(rows, width, block),
+            "exact_features": ((rows, width), np.float64),
+            "exact_table": ((part, width), np.float64),
+            "exact_room": ((rows, part), np.float64),
             "input_sum": ((rows, width), np.float32),
             "product": ((max(rows, block), width), np.float32),
         },
-        rounded=input.dtype.numpy,
+        rounded=input.dtype,
     )
 
 
@@ -106,30 +112,41 @@ def gradients(
     features: Array,
     table: Array,
     room: Array,
+    exact_features: Array,
+    exact_table: Array,
+    exact_room: Array,
     input_sum: Array,
     product: Array,
-    rounded: Any,
+    rounded: DType,
 ) -> None:
-    """Both gradients, a block of the vocabulary at a time."""
+    """Both gradients, a block of the vocabulary at a time.
+
+    The probabilities stay in float64 until they are rounded: one that falls on the wrong side shows in full where products cancel.
+    """
     rows = len(input)
     counted = unpack_mask(mask, rows)
     target = target.astype(np.int64)
     require_targets("maskedTarget", counted, target, len(weight))
     input_sum[...] = 0
+    exact_features[...] = input
     for words, vectors, p in blocks(input, weight, features, table, room):
-        if softmax is not None:
-            p[...] = softmax[:, words]
-        else:
-            assert logits_max is not None
-            assert sum_exp is not None
-            matmul(features, vectors.T, out=p)
-            p -= logits_max[:, np.newaxis]
-            np.exp(p, out=p)
-            p /= sum_exp[:, np.newaxis]
-        p[targets_within(words, counted, target)] -= 1
-        p *= grad[:, np.newaxis]
-        for row in range(0, rows, 256):  # rounding to half precision needs a temporary: keep it small
-            p[row : row + 256] = p[row : row + 256].astype(rounded)
+        for first in range(0, len(vectors), len(exact_table)):
+            part = slice(first, min(first + len(exact_table), len(vectors)))
+            count = part.stop - part.start
+            exact = exact_room.reshape(-1)[: rows * count].reshape(rows, count)
+            if softmax is not None:
+                exact[...] = softmax[:, words][:, part]
+            else:
+                assert logits_max is not None
+                assert sum_exp is not None
+                exact_table[:count] = vectors[part]
+                matmul(exact_features, exact_table[:count].T, out=exact)
+                exact -= logits_max[:, np.newaxis]
+                np.exp(exact, out=exact)
+                exact /= sum_exp[:, np.newaxis]
+            exact[targets_within(slice(words.start + part.start, words.start + part.stop), counted, target)] -= 1
+            exact *= grad[:, np.newaxis]
+            p[:, part] = round_to(exact, rounded)
         matmul(p, vectors, out=product[:rows])
         input_sum += product[:rows]
         matmul(p.T, features, out=product[: len(vectors)])
