@@ -829,7 +829,7 @@ static void devices(void)
             device_released(device);
         break;
     case 4:
-        if (!bad_device && chance(90))
+        if (!bad_device && chance(70))
             break;
         if (!STATUS(bad_device || !references[device], aclrtResetDeviceForce, device))
             device_released(device);
