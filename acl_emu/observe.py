@@ -187,11 +187,20 @@ class Watch:
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self.tools = list(tools)
+        self._listeners: dict[str, list[Callable[..., Any]]] = {}
+
+    def listeners(self, what: str) -> list[Callable[..., Any]]:
+        """The methods of the tools that want to hear something: those that override it."""
+        found = self._listeners.get(what)
+        if found is None:
+            found = [getattr(tool, what) for tool in self.tools if getattr(type(tool), what) is not getattr(Tool, what)]
+            self._listeners[what] = found
+        return found
 
     def tell(self, what: str, *facts: Any) -> None:
-        """Tell every tool."""
-        for tool in self.tools:
-            getattr(tool, what)(*facts)
+        """Tell every tool that wants to hear it."""
+        for listener in self.listeners(what):
+            listener(*facts)
 
     def call(
         self,
@@ -209,7 +218,7 @@ class Watch:
         take_reported()
         self.tell("call_begins", call)
         try:
-            refusal = next(filter(None, (tool.refuses(call) for tool in self.tools)), None)
+            refusal = next(filter(None, (refuses(call) for refuses in self.listeners("refuses"))), None)
             answer = function() if refusal is None else refuse(refusal)
             results = answer if isinstance(answer, tuple) else (answer,)
             if status_last:
@@ -225,8 +234,8 @@ class Watch:
 
     def task(self, task: Callable[[], object], work: Work) -> Callable[[], object]:
         """What is put on a stream as ``task``."""
-        for tool in self.tools:
-            task = tool.replaces(task, work)
+        for replaces in self.listeners("replaces"):
+            task = replaces(task, work)
         return task
 
 
