@@ -163,6 +163,8 @@ class Scalar:
 
     def converted(self, dtype: DType) -> Any:
         """As a number that ``dtype`` holds, in the type that kernels compute in; whole numbers wrap around."""
+        if dtype.kind == "bool":
+            return np.bool_(self.as_bool())
         value = np.asarray(self.value)
         if dtype.kind == "float" and dtype.compute != dtype.numpy:
             value = dtypes.round_to(value.astype(dtype.compute), dtype)

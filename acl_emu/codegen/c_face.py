@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from acl_emu.api.border import FUNCTIONS, CParameter, Prototype
+from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, CParameter, Prototype
 from acl_emu.codegen import constants
 from acl_emu.codegen.python_faces import MARK, operators
 from acl_emu.spec import Operator
@@ -186,12 +186,11 @@ def member_of(c_type: str) -> str:
     plain = c_type.replace("const ", "").strip()
     if plain in ("float", "double"):
         return "d"
-    if plain.endswith("*") or plain in _POINTERS:
+    if plain.endswith("*") or plain in HANDLE_TYPES:
         return "p"
     return "i" if plain in _SIGNED or plain in constants.table()["enums"] else "u"
 
 
-_POINTERS = ("aclrtStream", "aclrtEvent", "aclrtContext", "aclrtDrvMemHandle", "aclmdlRI")
 _FUNCTION_POINTERS = ("aclrtCallback", "aclrtHostFunc")
 _FAILED = {"aclError": "ACL_ERROR_INTERNAL_ERROR", "aclnnStatus": "ACLNN_ERR_INNER"}
 

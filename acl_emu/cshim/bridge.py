@@ -18,7 +18,7 @@ import aclnnop
 from acl_emu import constants as c
 from acl_emu import observe
 from acl_emu.api.acl_rt.memory import PtrAttributes
-from acl_emu.api.border import FUNCTIONS, ApiFunction, CParameter
+from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, ApiFunction, CParameter
 from acl_emu.cshim._bridge import ffi, lib
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, InvalidParam, NullParam, report
 from acl_emu.spec.operator import Operator
@@ -174,7 +174,7 @@ def _plain_reader(c_type: str, name: str, index: int) -> Callable[[Arguments], A
         return lambda arguments: _read_string(arguments[index].u, name)
     if plain in ("aclrtCallback", "aclrtHostFunc"):
         return lambda arguments: _callable_at(arguments[index].u)
-    if plain.endswith("*") or plain in ("aclrtStream", "aclrtEvent", "aclrtContext", "aclmdlRI", "aclrtDrvMemHandle"):
+    if plain.endswith("*") or plain in HANDLE_TYPES:
         return lambda arguments: arguments[index].u or None
     if plain == "bool":
         return lambda arguments: arguments[index].u & 0xFF != 0
@@ -202,7 +202,7 @@ class _Output:
         pointed = parameter.c_type.removesuffix("*").strip()
         self.is_array = pointed == "int64_t*"
         self.is_structure = pointed == "aclrtPtrAttributes"
-        is_pointer = pointed.endswith("*") or pointed in ("aclrtStream", "aclrtEvent", "aclrtContext")
+        is_pointer = pointed.endswith("*") or pointed in HANDLE_TYPES
         self.code = "Q" if is_pointer else _SIZES.get(pointed, "i")
         self.size = 28 if self.is_structure else struct.calcsize(self.code)
 

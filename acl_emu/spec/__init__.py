@@ -20,6 +20,7 @@ from acl_emu.spec.checks import (
 from acl_emu.spec.kinds import (
     Bool,
     BoolArrayIn,
+    ConstFloatOut,
     DataType,
     DataTypeKind,
     Double,
@@ -59,6 +60,7 @@ __all__ = [
     "Array",
     "Bool",
     "BoolArrayIn",
+    "ConstFloatOut",
     "DataType",
     "DataTypeKind",
     "Double",

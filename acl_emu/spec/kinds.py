@@ -281,6 +281,7 @@ _FLOATS = (dtypes.FLOAT, dtypes.FLOAT16, dtypes.BF16)
 
 FloatIn = Annotated[Operand, In(*_FLOATS)]
 FloatOut = Annotated[Operand, Out(*_FLOATS)]
+ConstFloatOut = Annotated[Operand, Out(*_FLOATS, const=True)]
 OptionalFloatIn = Annotated[Operand | None, In(*_FLOATS, optional=True)]
 Int = Annotated[int, IntKind()]
 Float = Annotated[float, FloatKind("float")]

@@ -4,11 +4,9 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.spec import ALL, Array, In, Operand, Out, Plan, Product, mapped, operator, same_dtype, same_shape
+from acl_emu.spec import ALL, Array, Operand, Out, Plan, Product, mapped, operator, same_dtype, same_shape
+from aclnnop.activation.ranked import Values, ValuesOut
 
-Values = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 8))]
-ValuesOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=(1, 8))]
 Buffer = Annotated[Operand | None, Out(optional=True)]
 
 

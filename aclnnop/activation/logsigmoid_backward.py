@@ -3,7 +3,7 @@
 import numpy as np
 
 from acl_emu.spec import ALL, Array, Plan, Product, mapped, operator, same_dtype, same_shape
-from aclnnop.activation.logsigmoid import Values, ValuesOut
+from aclnnop.activation.ranked import Values, ValuesOut
 
 
 @operator(products=ALL - {Product.A310B})

@@ -1,15 +1,8 @@
 """aclnnBinaryCrossEntropyWithLogits: cross entropy of the logistic function of ``self`` and a label."""
 
-from typing import Annotated
-
-from acl_emu.constants import ACL_FORMAT_ND
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.spec import ALL, Array, FloatOut, In, Operand, Plan, Product, ReductionMode, broadcasts_to, operator, same_dtype, same_shape
-from aclnnop.loss.logistic import softplus
+from acl_emu.spec import ALL, Array, FloatOut, Plan, Product, ReductionMode, broadcasts_to, operator, same_dtype, same_shape
+from aclnnop.loss.logistic import OptionalPlainIn, PlainIn, softplus
 from aclnnop.loss.reduction import loss, weighted
-
-PlainIn = Annotated[Operand, In(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,))]
-OptionalPlainIn = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,), optional=True)]
 
 
 @operator(products=ALL - {Product.A310B})

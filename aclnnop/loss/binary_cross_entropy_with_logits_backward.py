@@ -5,8 +5,7 @@ from typing import Annotated
 from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import ALL, Array, Operand, Out, Plan, Product, ReductionMode, broadcasts_to, operator, same_dtype, same_shape
-from aclnnop.loss.binary_cross_entropy_with_logits import OptionalPlainIn, PlainIn
-from aclnnop.loss.logistic import sigmoid
+from aclnnop.loss.logistic import OptionalPlainIn, PlainIn, sigmoid
 from aclnnop.loss.reduction import gradient, weighted
 
 PlainOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,))]

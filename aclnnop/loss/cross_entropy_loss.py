@@ -1,25 +1,22 @@
 """aclnnCrossEntropyLoss: cross entropy of rows of logits, with their log probabilities for the backward pass."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64, DType, round_to
+from acl_emu.dtypes import INT32, INT64, DType, round_to
 from acl_emu.spec import (
     CHOICE_LATER,
     Array,
     Bool,
+    ConstFloatOut,
     Double,
     FloatIn,
     In,
     Int,
     Operand,
-    Out,
     Plan,
-    Product,
     Reduction,
-    StringKind,
     direct,
     nothing,
     operator,
@@ -29,15 +26,8 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.activation.along_axis import log_softmax
+from aclnnop.loss.class_rows import PRODUCTS, ClassWeight, ReductionName, check_rows, class_weights, reduction_named, row_blocks
 from aclnnop.loss.class_targets import at_classes, find_classes, reduced
-
-ClassWeight = Annotated[Operand | None, In(FLOAT, optional=True)]
-ConstOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, const=True)]
-REDUCTIONS = {"none": Reduction.NONE, "mean": Reduction.MEAN, "sum": Reduction.SUM}
-NAME = StringKind("char*", optional=True, choices=tuple(REDUCTIONS))
-ReductionName = Annotated[str | None, NAME]
-BLOCK_ELEMENTS = 1 << 18
-PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
 
 
 @operator(products=PRODUCTS, checks=CHOICE_LATER)
@@ -50,10 +40,10 @@ def aclnnCrossEntropyLoss(
     labelSmoothing: Double,
     lseSquareScaleForZloss: Double,
     returnZloss: Bool,
-    lossOut: ConstOut,
-    logProbOut: ConstOut,
-    zlossOut: ConstOut,
-    lseForZlossOut: ConstOut,
+    lossOut: ConstFloatOut,
+    logProbOut: ConstFloatOut,
+    zlossOut: ConstFloatOut,
+    lseForZlossOut: ConstFloatOut,
 ) -> Plan:
     """Weigh, smooth and reduce the log softmax at the targets; the auxiliary z-loss is accepted and has no effect."""
     same_dtype(input, lossOut, logProbOut, zlossOut, lseForZlossOut)
@@ -75,34 +65,6 @@ def aclnnCrossEntropyLoss(
         ignored=ignoreIndex,
         smoothing=labelSmoothing,
     )
-
-
-def check_rows(logits: Operand, target: Operand, weight: Operand | None) -> None:
-    """Rows of at least one class, a target for each row, a weight for each class."""
-    require(logits.rank == 2 and logits.shape[1] > 0, f"{logits.name} has shape {list(logits.shape)}, expected (N, C) with C above 0")
-    shape_is(target, logits.shape[:1], f"N of {logits.name}")
-    if weight is not None:
-        shape_is(weight, logits.shape[1:], f"C of {logits.name}")
-
-
-def reduction_named(name: str | None) -> Reduction:
-    """The reduction of a name; none given means mean."""
-    if name is None:
-        return Reduction.MEAN
-    NAME.check_choice("reductionOptional", name)
-    return REDUCTIONS[name]
-
-
-def class_weights(weight: Array | None, classes: int) -> Array:
-    """One weight for each class in float64, 1 where none are given."""
-    return np.ones(classes) if weight is None else weight.astype(np.float64)
-
-
-def row_blocks(matrix: Array) -> Iterator[slice]:
-    """Some rows of a matrix at a time, so that what is held in float64 does not grow with it."""
-    rows, width = matrix.shape
-    step = max(1, BLOCK_ELEMENTS // width)
-    return (slice(first, first + step) for first in range(0, rows, step))
 
 
 def cross_entropy(

@@ -5,20 +5,27 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT64, DType, round_to
-from acl_emu.spec import Array, Double, FloatIn, In, Int, Operand, Plan, Reduction, direct, nothing, operator, require, same_dtype, shape_is
+from acl_emu.spec import (
+    Array,
+    ConstFloatOut,
+    Double,
+    FloatIn,
+    In,
+    Int,
+    Operand,
+    Plan,
+    Reduction,
+    direct,
+    nothing,
+    operator,
+    require,
+    same_dtype,
+    shape_is,
+)
 from acl_emu.spec.operator import CHOICE_LATER
 from acl_emu.spec.tiling import in_tiling
+from aclnnop.loss.class_rows import PRODUCTS, ClassWeight, ReductionName, check_rows, class_weights, reduction_named, row_blocks
 from aclnnop.loss.class_targets import find_classes
-from aclnnop.loss.cross_entropy_loss import (
-    PRODUCTS,
-    ClassWeight,
-    ConstOut,
-    ReductionName,
-    check_rows,
-    class_weights,
-    reduction_named,
-    row_blocks,
-)
 from aclnnop.loss.negative_log_likelihood import single
 
 Unused = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, optional=True)]
@@ -36,7 +43,7 @@ def aclnnCrossEntropyLossGrad(
     ignoreIndex: Int,
     labelSmoothing: Double,
     lseSquareScaleForZloss: Double,
-    out: ConstOut,
+    out: ConstFloatOut,
 ) -> Plan:
     """Scale softmax minus one-hot by ``gradLoss`` and the target's weight; the auxiliary z-loss is accepted and has no effect."""
     same_dtype(gradLoss, logProb, out, gradZlossOptional, lseForZlossOptional)

@@ -1,8 +1,15 @@
-"""The logistic function and its integral, without overflow on the way."""
+"""The logistic function and its integral, without overflow on the way, and the tensors that losses take them of."""
+
+from typing import Annotated
 
 import numpy as np
 
-from acl_emu.spec import Array
+from acl_emu.constants import ACL_FORMAT_ND
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.spec import Array, In, Operand
+
+PlainIn = Annotated[Operand, In(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,))]
+OptionalPlainIn = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,), optional=True)]
 
 
 def sigmoid(x: Array) -> Array:

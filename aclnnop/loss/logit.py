@@ -1,13 +1,8 @@
 """aclnnLogit: log-odds of a probability."""
 
-from typing import Annotated
-
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16
-from acl_emu.spec import Array, Double, FloatIn, Operand, Out, Plan, Product, mapped, operator, same_dtype, same_shape
-
-ConstFloatOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, const=True)]
+from acl_emu.spec import Array, ConstFloatOut, Double, FloatIn, Plan, Product, mapped, operator, same_dtype, same_shape
 
 
 @operator(products=frozenset({Product.A950, Product.A3, Product.A2}))

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from acl_emu.spec import Array, Double, FloatIn, Plan, Product, mapped, operator, same_dtype, same_shape
-from aclnnop.loss.logit import ConstFloatOut
+from acl_emu.spec import Array, ConstFloatOut, Double, FloatIn, Plan, Product, mapped, operator, same_dtype, same_shape
 
 
 @operator(products=frozenset({Product.A950, Product.A3, Product.A2}))

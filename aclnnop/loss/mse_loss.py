@@ -1,8 +1,7 @@
 """aclnnMseLoss: squared difference of each pair of elements."""
 
-import numpy as np
-
-from acl_emu.spec import ALL, Array, FloatIn, FloatOut, Plan, Product, ReductionMode, operator
+from acl_emu.spec import ALL, FloatIn, FloatOut, Plan, Product, ReductionMode, operator
+from aclnnop.loss.distance import squared_error
 from aclnnop.loss.reduction import ZERO_DIM, loss
 
 
@@ -10,8 +9,3 @@ from aclnnop.loss.reduction import ZERO_DIM, loss
 def aclnnMseLoss(self: FloatIn, target: FloatIn, reduction: ReductionMode, out: FloatOut) -> Plan:
     """Square ``self - target``, and reduce all of it."""
     return loss(squared_error, (self, target), out, reduction, reduced=ZERO_DIM)
-
-
-def squared_error(x: Array, y: Array) -> Array:
-    """The formula."""
-    return np.asarray(np.square(x - y))

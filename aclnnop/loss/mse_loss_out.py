@@ -1,7 +1,7 @@
 """aclnnMseLossOut: the mean squared error, reduced along the first axis only."""
 
 from acl_emu.spec import ALL, FloatIn, FloatOut, Plan, Product, ReductionMode, operator
-from aclnnop.loss.mse_loss import squared_error
+from aclnnop.loss.distance import squared_error
 from aclnnop.loss.reduction import loss
 
 

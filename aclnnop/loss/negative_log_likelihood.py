@@ -23,6 +23,8 @@ from acl_emu.spec import (
 from aclnnop.loss.class_targets import at_classes, find_classes, reduced
 
 Index = Annotated[Operand, In(INT64, UINT8, INT32)]
+ROWS = {1: "(C)", 2: "(N, C)"}
+IMAGES = {4: "(N, C, H, W)"}
 Mode = ReductionMode
 """Checked with the shapes that it decides about, not before them."""
 

@@ -1,9 +1,7 @@
 """aclnnNLLLoss: negative log likelihood of rows of log probabilities."""
 
 from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator, same_dtype
-from aclnnop.loss.negative_log_likelihood import Index, Mode, check_classes, check_reduced, plan_loss, single
-
-LAYOUTS = {1: "(C)", 2: "(N, C)"}
+from aclnnop.loss.negative_log_likelihood import ROWS, Index, Mode, check_classes, check_reduced, plan_loss, single
 
 
 @operator(products=ALL - {Product.A310B}, checks=CHOICE_LATER)
@@ -12,7 +10,7 @@ def aclnnNLLLoss(
 ) -> Plan:
     """Weigh and reduce what ``self`` holds at each row's target."""
     same_dtype(self, weight)
-    check_classes(self, target, weight, LAYOUTS)
+    check_classes(self, target, weight, ROWS)
     single(totalWeightOut)
     check_reduced(out, target, reduction)
     return plan_loss(self, target, weight, reduction, ignoreIndex, out, totalWeightOut)

@@ -2,9 +2,7 @@
 
 from acl_emu import formats
 from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator, require, same_dtype
-from aclnnop.loss.negative_log_likelihood import Index, Mode, check_classes, check_reduced, plan_loss, single
-
-LAYOUTS = {4: "(N, C, H, W)"}
+from aclnnop.loss.negative_log_likelihood import IMAGES, Index, Mode, check_classes, check_reduced, plan_loss, single
 
 
 @operator(products=ALL - {Product.A310B}, checks=CHOICE_LATER)
@@ -16,7 +14,7 @@ def aclnnNLLLoss2d(
     for operand in (self, target, weight, out, totalWeightOut):
         code = operand.view.format
         require(code in formats.PUBLIC, f"{operand.name} has format {formats.format_name(code)}, expected ACL_FORMAT_ND")
-    check_classes(self, target, weight, LAYOUTS)
+    check_classes(self, target, weight, IMAGES)
     single(totalWeightOut)
     check_reduced(out, target, reduction)
     return plan_loss(self, target, weight, reduction, ignoreIndex, out, totalWeightOut)

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, In, Int, Operand, Plan, Product, operator
-from aclnnop.loss.negative_log_likelihood import Index, Mode, plan_gradient
-from aclnnop.loss.nll_loss2d import LAYOUTS
+from aclnnop.loss.negative_log_likelihood import IMAGES, Index, Mode, plan_gradient
 
 Total = Annotated[Operand, In(FLOAT, FLOAT16, BF16, const=False)]
 
@@ -15,4 +14,4 @@ def aclnnNLLLoss2dBackward(
     gradOutput: FloatIn, self: FloatIn, target: Index, weight: FloatIn, reduction: Mode, ignoreIndex: Int, totalWeight: Total, out: FloatOut
 ) -> Plan:
     """Put ``-weight * gradOutput`` at the target class of every pixel."""
-    return plan_gradient(gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out, layouts=LAYOUTS)
+    return plan_gradient(gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out, layouts=IMAGES)

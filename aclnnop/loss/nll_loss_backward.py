@@ -1,8 +1,7 @@
 """aclnnNLLLossBackward: gradient of the negative log likelihood loss of rows."""
 
 from acl_emu.spec import ALL, CHOICE_LATER, FloatIn, FloatOut, Int, Plan, Product, operator
-from aclnnop.loss.negative_log_likelihood import Index, Mode, plan_gradient
-from aclnnop.loss.nll_loss import LAYOUTS
+from aclnnop.loss.negative_log_likelihood import ROWS, Index, Mode, plan_gradient
 
 
 @operator(products=ALL - {Product.A310B, Product.A310P}, checks=CHOICE_LATER)
@@ -17,4 +16,4 @@ def aclnnNLLLossBackward(
     out: FloatOut,
 ) -> Plan:
     """Put ``-weight * gradOutput`` at the target class of every row."""
-    return plan_gradient(gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out, layouts=LAYOUTS)
+    return plan_gradient(gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out, layouts=ROWS)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from acl_emu.spec import ALL, Array, Float, FloatIn, FloatOut, Plan, Product, ReductionMode, operator, require
+from acl_emu.spec import ALL, Array, Float, FloatIn, FloatOut, Plan, Product, ReductionMode, operator
+from aclnnop.loss.distance import require_beta
 from aclnnop.loss.reduction import loss
 
 
@@ -11,11 +12,6 @@ def aclnnSmoothL1Loss(self: FloatIn, target: FloatIn, reduction: ReductionMode, 
     """Measure ``self - target``, small differences by their square."""
     require_beta(beta)
     return loss(smooth_distance, (self, target), result, reduction, beta=beta)
-
-
-def require_beta(beta: float) -> None:
-    """The width of the parabola."""
-    require(beta >= 0, f"beta is {beta}, expected a value of at least 0")
 
 
 def smooth_distance(x: Array, y: Array, *, beta: float) -> Array:

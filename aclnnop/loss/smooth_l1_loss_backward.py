@@ -3,8 +3,8 @@
 import numpy as np
 
 from acl_emu.spec import ALL, Array, Float, FloatIn, FloatOut, Plan, Product, ReductionMode, operator
+from aclnnop.loss.distance import require_beta
 from aclnnop.loss.reduction import gradient
-from aclnnop.loss.smooth_l1_loss import require_beta
 
 
 @operator(products=ALL - {Product.A310B})

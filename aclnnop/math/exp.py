@@ -4,12 +4,9 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, BOOL, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16, INT64
-from acl_emu.spec import In, InOut, Operand, Out, Plan, Product, operator, require
-from aclnnop.math.unary import elementwise
-
-PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
-RESULTS = (FLOAT, FLOAT16, DOUBLE, COMPLEX64, COMPLEX128, BF16)
+from acl_emu.dtypes import BOOL, INT64
+from acl_emu.spec import In, InOut, Operand, Out, Plan, operator, require
+from aclnnop.math.unary import PRODUCTS, RESULTS, elementwise
 
 
 @operator(products=PRODUCTS)

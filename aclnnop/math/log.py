@@ -7,8 +7,7 @@ import numpy as np
 from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BOOL, INT8, INT16, INT32, INT64, UINT8
 from acl_emu.spec import In, InOut, Operand, Out, Plan, operator
-from aclnnop.math.exp import PRODUCTS, RESULTS
-from aclnnop.math.unary import elementwise
+from aclnnop.math.unary import PRODUCTS, RESULTS, elementwise
 
 ND = (ACL_FORMAT_ND,)
 

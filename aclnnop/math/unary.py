@@ -1,11 +1,14 @@
-"""The plan of operators that apply one function to every element."""
+"""What operators that apply one function to every element share: products, types of the result, plan."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from acl_emu.dtypes import DOUBLE, FLOAT
-from acl_emu.spec import Array, Operand, Plan, castable, mapped, same_shape
+from acl_emu.dtypes import BF16, COMPLEX64, COMPLEX128, DOUBLE, FLOAT, FLOAT16
+from acl_emu.spec import Array, Operand, Plan, Product, castable, mapped, same_shape
+
+PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
+RESULTS = (FLOAT, FLOAT16, DOUBLE, COMPLEX64, COMPLEX128, BF16)
 
 
 def elementwise(function: Callable[[Array], Array], self: Operand, out: Operand) -> Plan:
