@@ -3,6 +3,7 @@
 The steps and the data are those of the program on the operator's page, so that the two can be read side by side.
 """
 
+import ml_dtypes
 import numpy as np
 from sample_support import allocate_workspace, check, create_acl_tensor, destroy_tensors, init, leave, print_result
 
@@ -66,9 +67,8 @@ def main() -> None:
     # 4. Wait for it
     check(acl.aclrtSynchronizeStream(stream), "aclrtSynchronizeStream")
 
-    # 5. Copy the result to the host
-    # The page reads BF16 elements as floats, so twice the bytes of the tensor; they lie in mapped memory, and the copy succeeds
-    print_result(inputGradOutDeviceAddr, inputGradOutShape, most=16)
+    # 5. Copy the result to the host, as what it is: the page reads BF16 as floats, and so twice as many bytes as there are
+    print_result(inputGradOutDeviceAddr, inputGradOutShape, most=16, dtype=ml_dtypes.bfloat16)
 
     # 6. Destroy the tensors
     destroy_tensors((grad, input, weight, targetMask, maskedTarget, softmaxOptional, inputGradOut, weightGradOut))

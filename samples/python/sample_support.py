@@ -47,9 +47,9 @@ def allocate_workspace(workspaceSize: int) -> int | None:
     return workspaceAddr
 
 
-def print_result(deviceAddr: int | None, shape: Sequence[int], most: int | None = None) -> None:
-    """Copy floats to the host and print them, or only the first ones."""
-    resultData = np.zeros(math.prod(shape), np.float32)
+def print_result(deviceAddr: int | None, shape: Sequence[int], most: int | None = None, dtype: npt.DTypeLike = np.float32) -> None:
+    """Copy floating-point numbers to the host and print them, or only the first ones."""
+    resultData = np.zeros(math.prod(shape), dtype)
     size = resultData.nbytes
     check(acl.aclrtMemcpy(resultData, size, deviceAddr, size, acl.ACL_MEMCPY_DEVICE_TO_HOST), "copy result from device to host")
     for i, value in enumerate(resultData[:most]):

@@ -10,14 +10,12 @@ from pathlib import Path
 import pytest
 
 from acl_emu import soc
-from tests.checker.running import checked, compiled, parse
+from tests.checker.running import checked, compiled
 from tests.conftest import ROOT
 from tests.test_cpp_samples import COMPILERS, NAMES, Shared, shared, shell  # noqa: F401
 
 CORRECT = sorted((Path(__file__).parent / "correct").glob("*.cpp"))
 PYTHON = ROOT / "samples" / "python"
-# It does what the program on its page does, which reads a FLOAT16 result back as FLOAT.
-KNOWN = {"fused_linear_cross_entropy_loss_grad": [("out-of-bounds", "aclrtMemcpy", "src")]}
 
 
 @pytest.mark.parametrize("schedule", soc.SCHEDULES)
@@ -46,6 +44,4 @@ def test_python_samples(name: str, schedule: str) -> None:
         timeout=120,
         env={**env, "ACL_EMU_SCHEDULE": schedule, "ACL_EMU_CHECK": "1"},
     )
-    known = KNOWN.get(name, [])
-    assert [entry[:3] for entry in parse(done.stderr)] == known, done.stderr
-    assert done.returncode == (86 if known else 0)
+    assert (done.returncode, done.stderr) == (0, "")
