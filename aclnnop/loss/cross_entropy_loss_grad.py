@@ -5,24 +5,8 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT64, DType, round_to
-from acl_emu.spec import (
-    Array,
-    ConstFloatOut,
-    Double,
-    FloatIn,
-    In,
-    Int,
-    Operand,
-    Plan,
-    Reduction,
-    direct,
-    nothing,
-    operator,
-    require,
-    same_dtype,
-    shape_is,
-)
-from acl_emu.spec.operator import CHOICE_LATER
+from acl_emu.spec import CHOICE_LATER, Array, ConstFloatOut, Double, FloatIn, In, Int, Operand, Plan, Reduction, direct, nothing, operator
+from acl_emu.spec.checks import require, same_dtype, shape_is
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.loss.class_rows import PRODUCTS, ClassWeight, ReductionName, check_rows, class_weights, reduction_named, row_blocks
 from aclnnop.loss.class_targets import find_classes
