@@ -14,6 +14,9 @@ from acl_emu import context, handles, memory, observe
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, AclnnRuntime, DeviceFault
 from acl_emu.tensor import BoundOperand, Operand, Shape
 
+PHASE_ONE = "GetWorkspaceSize"
+"""What the name of an operator's phase one ends with."""
+
 _WORKSPACE_ALIGNMENT = 512
 
 
@@ -208,7 +211,7 @@ def find_executor(handle: int | None, operator: str) -> Executor:
             "one that was not made repeatable can be run once"
         )
     if executor.operator != operator:
-        raise AclnnInner(f"{operator}: executor was made by {executor.operator}GetWorkspaceSize")
+        raise AclnnInner(f"{operator}: executor was made by {executor.operator}{PHASE_ONE}")
     return executor
 
 

@@ -31,6 +31,7 @@ from acl_emu import constants, memory
 from acl_emu import stream as streams
 from acl_emu.api.border import FUNCTIONS
 from acl_emu.errors import AclError
+from acl_emu.executor import PHASE_ONE
 from acl_emu.observe import Call, Tool, Work
 from acl_emu.soc import ConfigurationError
 from aclnnop.index import MODULES
@@ -39,7 +40,6 @@ VARIABLE = "ACL_EMU_FAULT"
 
 CALL, TASK, HANG = "call", "task", "hang"
 
-_PHASE_ONE = "GetWorkspaceSize"
 _QUEUED = ("aclrtMemcpyAsync", "aclrtMemcpy2dAsync", "aclrtMemsetAsync")
 _STATUS_RESULTS = ("aclError", "aclnnStatus")
 _UNITS = {"": 1, "B": 1, "K": 1 << 10, "KIB": 1 << 10, "M": 1 << 20, "MIB": 1 << 20, "G": 1 << 30, "GIB": 1 << 30}
@@ -124,9 +124,9 @@ def _function(text: str, name: str) -> str:
         if result not in _STATUS_RESULTS and not result.endswith("*"):
             raise ValueError(f"{text!r}: {name} cannot fail, its result is {result}")
         return FUNCTIONS[name].python.__name__
-    if name.removesuffix(_PHASE_ONE) in MODULES:
+    if name.removesuffix(PHASE_ONE) in MODULES:
         return name
-    known = [*FUNCTIONS, *MODULES, *(operator + _PHASE_ONE for operator in MODULES)]
+    known = [*FUNCTIONS, *MODULES, *(operator + PHASE_ONE for operator in MODULES)]
     near = difflib.get_close_matches(name, known, 1)
     raise ValueError(f"{text!r}: there is no function {name}" + (f"; did you mean {near[0]}?" if near else ""))
 

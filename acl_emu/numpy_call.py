@@ -14,6 +14,7 @@ import numpy.typing as npt
 import aclnnop
 from acl_emu import api, context, dtypes
 from acl_emu import constants as c
+from acl_emu.executor import PHASE_ONE
 from acl_emu.spec.kinds import HandleKind, Kind, TensorKind
 from acl_emu.tensor import BoolArray, FloatArray, IntArray, Scalar, ScalarList, TensorList
 
@@ -51,7 +52,7 @@ def call(operator: str, *arguments: Any, **named: Any) -> Any:
         uploads: list[tuple[Array, _Upload]] = []
         arguments_c = [_argument(kind, name, values[name], stack, uploads) for name, kind in declared.parameters]
         size, executor, status = declared.get_workspace_size(*arguments_c)
-        _check(f"{operator}GetWorkspaceSize", status)
+        _check(operator + PHASE_ONE, status)
         with ExitStack() as unused:
             unused.callback(api.aclDestroyAclOpExecutor, executor)
             workspace = _allocate(size, stack) if size else None

@@ -10,8 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from acl_emu.cshim.build import LIBRARY
+
 PACKAGE = Path(__file__).resolve().parent
-LIBRARY = "libascendcl.so"
 OTHER_NAMES = (
     "libacl_rt.so",
     "libnnopbase.so",

@@ -27,7 +27,7 @@ from typing import Any
 
 from acl_emu import observe, soc, spell
 from acl_emu.errors import AclError
-from acl_emu.executor import Executor
+from acl_emu.executor import PHASE_ONE, Executor
 from acl_emu.growing_file import GrowingFile
 from acl_emu.memory import Allocation, DeviceMemory
 from acl_emu.observe import Call, Place, Span, Tool, Work
@@ -445,7 +445,7 @@ def category(call: Call) -> str:
     """``phase one``, ``phase two`` or ``call``."""
     if call.parameters == PHASE_TWO:
         return "phase two"
-    return "phase one" if call.name.startswith("aclnn") and call.name.endswith("GetWorkspaceSize") else "call"
+    return "phase one" if call.name.startswith("aclnn") and call.name.endswith(PHASE_ONE) else "call"
 
 
 def place(where: Place) -> str:

@@ -6,16 +6,15 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from acl_emu.executor import PHASE_ONE
 from acl_emu.spec.operator import Operator
-
-_PHASE_ONE = "GetWorkspaceSize"
 
 
 def find(name: str) -> Operator:
     """The declaration of an operator, by the name of either phase."""
     from aclnnop.index import MODULES
 
-    plain = name.removesuffix(_PHASE_ONE)
+    plain = name.removesuffix(PHASE_ONE)
     if plain not in MODULES:
         raise AttributeError(f"{plain} is not emulated; `acl-emu ops` lists what is")
     found: Operator = getattr(importlib.import_module(MODULES[plain]), plain)
@@ -28,7 +27,7 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("acl"):
         raise AttributeError(f"module 'aclnnop' has no attribute {name!r}")
     operator = find(name)
-    function: Callable[..., Any] = operator.get_workspace_size if name.endswith(_PHASE_ONE) else operator.run
+    function: Callable[..., Any] = operator.get_workspace_size if name.endswith(PHASE_ONE) else operator.run
     globals()[name] = function
     return function
 
@@ -36,4 +35,4 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from aclnnop.index import MODULES
 
-    return sorted([*MODULES, *(name + _PHASE_ONE for name in MODULES), "find"])
+    return sorted([*MODULES, *(name + PHASE_ONE for name in MODULES), "find"])

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, CParameter, Prototype
 from acl_emu.codegen import constants
 from acl_emu.codegen.python_faces import MARK, operators
+from acl_emu.executor import PHASE_ONE
 from acl_emu.spec import Operator
 
 # What stands before the enumerations and the functions of each header: types that no table holds.
@@ -154,7 +155,7 @@ def phases(operator: Operator) -> Phases:
         CParameter("aclrtStream", "stream"),
     )
     return Phases(
-        Prototype("aclnnStatus", f"{operator.name}GetWorkspaceSize", parameters + last, operator.header, ""),
+        Prototype("aclnnStatus", operator.name + PHASE_ONE, parameters + last, operator.header, ""),
         Prototype("aclnnStatus", operator.name, run, operator.header, ""),
     )
 

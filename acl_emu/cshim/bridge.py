@@ -21,6 +21,7 @@ from acl_emu.api.acl_rt.memory import PtrAttributes
 from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, ApiFunction, CParameter
 from acl_emu.cshim._bridge import ffi, lib
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, InvalidParam, NullParam, report
+from acl_emu.executor import PHASE_ONE
 from acl_emu.spec.operator import Operator
 
 Arguments = Any
@@ -31,7 +32,6 @@ Handler = Callable[[Arguments, Any], None]
 _names: list[str] = []
 _handlers: dict[int, Handler] = {}
 
-_PHASE_ONE = "GetWorkspaceSize"
 _MOST_VALUES = 1 << 24
 """More than any array of the interface holds: a larger count is not one."""
 
@@ -333,7 +333,7 @@ def _value_handler(declared: ApiFunction, readers: list[Callable[[Arguments], An
 
 def _operator_handler(name: str) -> Handler:
     operator = aclnnop.find(name)
-    if name.endswith(_PHASE_ONE):
+    if name.endswith(PHASE_ONE):
         return _phase_one_handler(operator)
 
     def handle(arguments: Arguments, result: Any) -> None:

@@ -216,18 +216,18 @@ def _described(name: str) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": category, "name": text}
     if category in ("phase one", "phase two", "kernel"):
         import aclnnop
+        from acl_emu.codegen.c_face import phases
 
         try:
-            operator = aclnnop.find(text.removesuffix("GetWorkspaceSize"))
+            operator = aclnnop.find(text)
         except Exception:  # a trace of another version may name what is not there
             return found
         found["summary"] = _first_line(operator.summary)
+        if category != "kernel":
+            prototype = phases(operator)[0 if category == "phase one" else 1]
+            found["types"] = {parameter.name: parameter.c_type for parameter in prototype.parameters}
         if category == "phase one":
-            found["types"] = {parameter.name: parameter.kind.c_type for parameter in operator.parameters}
-            found["types"] |= {"workspaceSize": "uint64_t*", "executor": "aclOpExecutor**"}
             found["results"] = ["workspaceSize", "executor"]
-        elif category == "phase two":
-            found["types"] = {"workspace": "void*", "workspaceSize": "uint64_t", "executor": "aclOpExecutor*", "stream": "aclrtStream"}
     elif text in FUNCTIONS:
         function = FUNCTIONS[text]
         found["summary"] = _first_line(function.python.__doc__)

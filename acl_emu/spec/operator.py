@@ -11,7 +11,7 @@ import numpy as np
 from acl_emu import constants as c
 from acl_emu import handles, observe, soc
 from acl_emu.errors import AclError, AclnnInner, AclnnNullptr, report
-from acl_emu.executor import Executor, Plan, find_executor
+from acl_emu.executor import PHASE_ONE, Executor, Plan, find_executor
 from acl_emu.soc import ALL, Product
 from acl_emu.spec.kinds import HandleKind, Kind, StringKind, TensorKind
 from acl_emu.tensor import Operand, TensorList
@@ -103,7 +103,7 @@ class Operator:
             return self._phase_one(*arguments, **named)
         bound = inspect.signature(self.function).bind(*arguments, **named).args if named else arguments
         answer: tuple[int, int | None, int] = observe.watching.call(
-            f"{self.name}GetWorkspaceSize",
+            self.name + PHASE_ONE,
             self._names,
             bound,
             lambda: self._phase_one(*bound),
