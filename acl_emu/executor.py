@@ -12,7 +12,7 @@ import numpy.typing as npt
 from acl_emu import constants as c
 from acl_emu import context, handles, memory, observe
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, AclnnRuntime, DeviceFault
-from acl_emu.tensor import BoundOperand, Operand, Shape
+from acl_emu.tensor import BoundOperand, Operand, Shape, Tensor
 
 PHASE_ONE = "GetWorkspaceSize"
 """What the name of an operator's phase one ends with."""
@@ -66,7 +66,10 @@ Kernel = Callable[[Sequence[BoundOperand], Sequence[BoundOperand], int], None]
 
 
 class Plan:
-    """What phase one decided: a kernel, what it reads and writes, and the workspace it needs."""
+    """What phase one decided: a kernel, what it reads and writes, and the workspace it needs.
+
+    Calls that phase one decides alike share a plan, also at the same time: it holds no tensor, and running it changes nothing in it.
+    """
 
     __slots__ = ("in_blocks", "kernel", "reads", "workspace", "writes")
 
@@ -97,19 +100,23 @@ def nothing() -> Plan:
     return Plan(None, (), (), Workspace())
 
 
+Parameters = tuple[Operand | list[Operand | None] | None, ...]
+"""Tensor parameters in order; a list parameter as the list of its members, a null one as None."""
+
+
 class Executor:
     """An aclOpExecutor: one plan, to be run once, or again and again when made repeatable."""
 
     c_name = "aclOpExecutor"
+    __slots__ = ("handle", "inputs", "operator", "outputs", "plan", "repeatable", "tensors")
 
-    def __init__(
-        self, operator: str, plan: Plan, inputs: Sequence[Operand | list[Operand] | None], outputs: Sequence[Operand | list[Operand] | None]
-    ) -> None:
+    def __init__(self, operator: str, plan: Plan, inputs: Parameters, outputs: Parameters, tensors: Sequence[Tensor | None] = ()) -> None:
         self.operator = operator
         self.plan = plan
-        self.inputs = tuple(inputs)
-        """Tensor parameters in order; a list parameter as the list of its members, a null one as None."""
-        self.outputs = tuple(outputs)
+        self.inputs = inputs
+        self.outputs = outputs
+        self.tensors = tensors
+        """The tensors of this call; operands know their places among them."""
         self.repeatable = False
         self.handle = handles.issue(self)
 
@@ -124,7 +131,7 @@ class Executor:
             try:
                 stream = context.find_stream(stream_handle)
                 if not self.plan.empty:
-                    launch = Launch(self.operator, self.plan, workspace or 0)
+                    launch = Launch(self.operator, self.plan, self.tensors, workspace or 0)
                     stream.submit(launch, launch.describe(self.handle) if observe.watching is not None else None)
             except AclError as error:
                 raise AclnnRuntime(f"{self.operator}: the runtime refused the launch with {error.code}: {error}") from None
@@ -141,7 +148,7 @@ class Executor:
         if size < needed:
             raise AclnnInvalid(f"{self.operator}: workspaceSize is {size}, phase one asked for {needed} bytes")
 
-    def replace_address(self, where: Sequence[Operand | list[Operand] | None], index: int, address: int | None, what: str) -> None:
+    def replace_address(self, where: Parameters, index: int, address: int | None, what: str) -> None:
         """Point the tensor at a flat index (list members count one by one) to another address."""
         flat = [member for entry in where for member in (entry if isinstance(entry, list) else [entry])]
         if not 0 <= index < len(flat):
@@ -149,11 +156,9 @@ class Executor:
         operand = flat[index]
         if operand is None:
             raise AclnnInvalid(f"index is {index}, that {what} tensor of {self.operator} was null in phase one")
-        operand.tensor.address = address
+        self._set_address(operand, address)
 
-    def replace_member_address(
-        self, where: Sequence[Operand | list[Operand] | None], index: int, member: int, address: int | None, what: str
-    ) -> None:
+    def replace_member_address(self, where: Parameters, index: int, member: int, address: int | None, what: str) -> None:
         """Point one member of a list parameter to another address."""
         if not 0 <= index < len(where):
             raise AclnnInvalid(f"irIndex is {index}, {self.operator} has {len(where)} {what} parameters")
@@ -164,7 +169,12 @@ class Executor:
         operand = members[member]
         if operand is None:
             raise AclnnInvalid(f"irIndex is {index}, that {what} parameter of {self.operator} was null in phase one")
-        operand.tensor.address = address
+        self._set_address(operand, address)
+
+    def _set_address(self, operand: Operand, address: int | None) -> None:
+        tensor = self.tensors[operand.place]
+        assert tensor is not None
+        tensor.address = address
 
 
 class Launch:
@@ -172,11 +182,11 @@ class Launch:
 
     __slots__ = ("operator", "plan", "reads", "workspace", "writes")
 
-    def __init__(self, operator: str, plan: Plan, workspace: int) -> None:
+    def __init__(self, operator: str, plan: Plan, tensors: Sequence[Tensor | None], workspace: int) -> None:
         self.operator = operator
         self.plan = plan
-        self.reads = [operand.bind() for operand in plan.reads]
-        self.writes = [operand.bind() for operand in plan.writes]
+        self.reads = [BoundOperand(o.name, o.view, tensors[o.place].address) for o in plan.reads]  # type: ignore[union-attr]
+        self.writes = [BoundOperand(o.name, o.view, tensors[o.place].address) for o in plan.writes]  # type: ignore[union-attr]
         self.workspace = workspace
 
     def describe(self, executor: int) -> observe.Work:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import ctypes
+import math
 import os
 import signal
 import threading
@@ -195,18 +196,18 @@ def region_of(address: int) -> DeviceMemory | None:
     return None
 
 
-def array_at(address: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
-    """Device memory as an array that kernels can use; ``strides`` in bytes. Raises a DeviceFault for a bad address."""
+def array_at(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Device memory as an array that kernels can use. Raises a DeviceFault for a bad address."""
+    return strided_array_at(address, math.prod(shape) * dtype.itemsize, shape, dtype)
+
+
+def strided_array_at(
+    address: int, extent: int, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None = None
+) -> npt.NDArray[Any]:
+    """The same for an array whose elements lie within ``extent`` bytes, ``strides`` apart."""
     region = region_of(address)
     if region is None:
         raise DeviceFault(f"address {address:#x} is not device memory")
-    extent = dtype.itemsize
-    if strides is None:
-        for length in shape:
-            extent *= length
-    else:
-        for length, stride in zip(shape, strides, strict=True):
-            extent += (length - 1) * stride
     region.locate(address, extent)
     return np.ndarray(shape, dtype, region.buffer, address - region.start, strides)
 

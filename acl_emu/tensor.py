@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+import struct
+from collections.abc import Hashable, Sequence
+from operator import index
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +30,25 @@ def contiguous_strides(shape: Sequence[int]) -> Shape:
     return tuple(strides)
 
 
+class Layout(NamedTuple):
+    """Where the elements of a view lie, in bytes; those of packed types are the bytes that hold them, in a row."""
+
+    shape: Shape
+    dtype: np.dtype[Any]
+    strides: Shape
+    offset: int
+    extent: int
+    """From the first byte to behind the last; 0 where there is no element."""
+
+
 class View:
     """What a tensor object says about itself; never changed, only replaced.
 
     Element (i0, ..., ik) lies at ``address + (offset + i0 * stride0 + ...) * itemsize``; strides and offset count elements.
+    ``make_view`` mostly gives the same object for equal descriptions, so that plans can be found by it.
     """
 
-    __slots__ = ("dtype_code", "format", "offset", "shape", "storage", "strides")
+    __slots__ = ("_layout", "dtype_code", "format", "offset", "shape", "storage", "strides")
 
     def __init__(self, shape: Shape, dtype_code: int, strides: Shape, offset: int, format: int, storage: Shape) -> None:
         self.shape = shape
@@ -43,6 +57,20 @@ class View:
         self.offset = offset
         self.format = format
         self.storage = storage
+        self._layout: Layout | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """Where its elements lie; only for data types that are known."""
+        if self._layout is None:
+            dtype = dtypes.BY_CODE[self.dtype_code]
+            item = dtype.storage.itemsize
+            shape, strides, offset = self.shape, tuple(stride * item for stride in self.strides), self.offset * item
+            if dtype.bits < 8:
+                shape, strides, offset = (-(-math.prod(shape) * dtype.bits // 8),), (1,), self.offset * dtype.bits // 8
+            last = sum((length - 1) * stride for length, stride in zip(shape, strides, strict=True))
+            self._layout = Layout(shape, dtype.storage, strides, offset, 0 if 0 in shape else last + item)
+        return self._layout
 
 
 class Tensor:
@@ -58,14 +86,15 @@ class Tensor:
 
 
 class Operand:
-    """A tensor as one call of an operator sees it: its parameter's name, and its view at phase one."""
+    """A tensor as a plan sees it: its parameter's name, and its view at phase one. Which tensor it is, each call says anew."""
 
-    __slots__ = ("name", "tensor", "view")
+    __slots__ = ("name", "place", "view")
 
-    def __init__(self, name: str, tensor: Tensor) -> None:
+    def __init__(self, name: str, view: View, place: int = 0) -> None:
         self.name = name
-        self.tensor = tensor
-        self.view = tensor.view
+        self.view = view
+        self.place = place
+        """Which of the call's tensors it is; members of lists count one by one."""
 
     @property
     def dtype(self) -> DType:
@@ -101,10 +130,6 @@ class Operand:
                 expected *= length
         return True
 
-    def bind(self) -> BoundOperand:
-        """Take the address that the tensor object holds now: phase two."""
-        return BoundOperand(self.name, self.view, self.tensor.address)
-
     def __repr__(self) -> str:
         return f"{self.name}{list(self.shape)}:{dtypes.dtype_name(self.view.dtype_code)}"
 
@@ -121,18 +146,13 @@ class BoundOperand:
 
     def array(self) -> npt.NDArray[Any]:
         """The elements in device memory, as a strided array; those of packed types as the bytes that hold them, in a row."""
-        view = self.view
-        dtype = dtypes.BY_CODE[view.dtype_code]
-        item = dtype.storage.itemsize
-        shape, strides, offset = view.shape, tuple(s * item for s in view.strides), view.offset * item
-        if dtype.bits < 8:
-            shape, strides, offset = (-(-math.prod(shape) * dtype.bits // 8),), (1,), view.offset * dtype.bits // 8
-        if 0 in shape:
-            return np.empty(shape, dtype.storage)
+        shape, dtype, strides, offset, extent = self.view.layout
+        if not extent:
+            return np.empty(shape, dtype)
         if not self.address:
             raise DeviceFault(f"{self.name}: the tensor has no address")
         try:
-            return memory.array_at(self.address + offset, shape, dtype.storage, strides)
+            return memory.strided_array_at(self.address + offset, extent, shape, dtype, strides)
         except DeviceFault as fault:
             raise DeviceFault(f"{self.name}: {fault}") from None
 
@@ -141,11 +161,13 @@ class Scalar:
     """An aclScalar: one value of one type."""
 
     c_name = "aclScalar"
-    __slots__ = ("dtype", "handle", "value")
+    __slots__ = ("dtype", "handle", "key", "value")
 
     def __init__(self, dtype: DType, raw: bytes) -> None:
         self.dtype = dtype
         self.handle = 0
+        self.key: Hashable = (dtype.code, raw)
+        """Equal for scalars of one type and with the same bits."""
         self.value: Any = np.frombuffer(raw, dtype.numpy)[0] if dtype.numpy_name else raw
         """A numpy scalar (the raw bytes for types that numpy lacks)."""
 
@@ -178,11 +200,13 @@ class Array:
     """An aclIntArray, aclFloatArray or aclBoolArray."""
 
     c_name = "array"
-    __slots__ = ("handle", "values")
+    __slots__ = ("handle", "key", "values")
 
     def __init__(self, values: Sequence[Any]) -> None:
         self.values: tuple[Any, ...] = tuple(values)
         self.handle = 0
+        self.key: Hashable = self.values
+        """Equal for arrays of the same values, bit by bit."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -195,18 +219,25 @@ class IntArray(Array):
     """int64_t values."""
 
     c_name = "aclIntArray"
+    __slots__ = ()
 
 
 class FloatArray(Array):
     """float values."""
 
     c_name = "aclFloatArray"
+    __slots__ = ()
+
+    def __init__(self, values: Sequence[float]) -> None:
+        super().__init__(values)
+        self.key = struct.pack(f"{len(self.values)}d", *self.values)
 
 
 class BoolArray(Array):
     """bool values."""
 
     c_name = "aclBoolArray"
+    __slots__ = ()
 
 
 class HandleList:
@@ -245,9 +276,20 @@ class ScalarList(HandleList):
         return tuple(handles.find(member, Scalar) for member in self.members)
 
 
+_views: dict[tuple[Shape, int, Shape, int, int, Shape], View] = {}
+_MOST_VIEWS = 1 << 14
+
+
 def make_view(
     shape: Sequence[int], dtype_code: int, strides: Sequence[int] | None, offset: int, format: int, storage: Sequence[int]
 ) -> View:
     """A view as aclCreateTensor describes it; nothing is checked here, as on the real library."""
-    dims = tuple(shape)
-    return View(dims, dtype_code, contiguous_strides(dims) if strides is None else tuple(strides), offset, format, tuple(storage))
+    dims = tuple(map(index, shape))
+    steps = contiguous_strides(dims) if strides is None else tuple(map(index, strides))
+    key = (dims, index(dtype_code), steps, index(offset), index(format), tuple(map(index, storage)))
+    view = _views.get(key)
+    if view is None:
+        if len(_views) >= _MOST_VIEWS:
+            _views.clear()
+        view = _views[key] = View(*key)
+    return view

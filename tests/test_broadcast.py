@@ -12,13 +12,13 @@ from hypothesis.extra import numpy as hnp
 from acl_emu import ACL_FORMAT_ND, dtypes
 from acl_emu.errors import AclnnInvalid
 from acl_emu.spec import broadcast_shape, castable, length_is, promote, same_dtype, same_shape, shape_is, wrap_dim
-from acl_emu.tensor import Operand, Tensor, make_view
+from acl_emu.tensor import Operand, make_view
 
 SIX = (5,) * 6
 
 
 def operand(shape: tuple[int, ...], dtype: dtypes.DType = dtypes.FLOAT, name: str = "x") -> Operand:
-    return Operand(name, Tensor(make_view(shape, dtype.code, None, 0, ACL_FORMAT_ND, shape), None))
+    return Operand(name, make_view(shape, dtype.code, None, 0, ACL_FORMAT_ND, shape))
 
 
 @pytest.mark.parametrize(

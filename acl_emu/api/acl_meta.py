@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ def _scalar_bytes(value: Any, dtype: dtypes.DType) -> bytes:
 @plain(HEADER, "aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size)")
 def aclCreateIntArray(value: Sequence[int] | None) -> Handle:
     """Whole numbers, copied; null gives an empty array."""
-    return _issue(IntArray(values_of(value)))
+    return _issue(IntArray([int(index(item)) for item in values_of(value)]))
 
 
 @plain(HEADER, "aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size)")

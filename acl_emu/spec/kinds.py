@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import enum
 import operator as python_operator
+import struct
+from collections.abc import Hashable
 from typing import Annotated, Any
 
 from acl_emu import dtypes, handles
@@ -29,9 +31,21 @@ class Kind:
     python_type = "int"
     """For the type stubs."""
 
+    def find(self, name: str, value: Any) -> Any:
+        """The argument, or the living object that a handle stands for; None for a null pointer."""
+        raise NotImplementedError
+
+    def key(self, found: Any) -> Hashable:
+        """All that a plan can depend on of what was found: where keys are equal, plans are."""
+        return found  # type: ignore[no-any-return]
+
+    def given(self, name: str, found: Any) -> Any:
+        """What was found, as the operator function gets it."""
+        return found
+
     def take(self, name: str, value: Any) -> Any:
         """The argument as the operator function gets it; None for a null pointer."""
-        raise NotImplementedError
+        return self.given(name, self.find(name, value))
 
     def check_dtype(self, name: str, value: Any, soc: Soc) -> None:
         """Raise 161002 for a data type outside the declaration."""
@@ -72,8 +86,14 @@ class TensorKind(Kind):
         self.unless = unless
         """An optional parameter that replaces this one: where it is given, this one is not looked at."""
 
-    def take(self, name: str, value: Any) -> Operand | None:
-        return Operand(name, _living(name, value, Tensor)) if value else None
+    def find(self, name: str, value: Any) -> Tensor | None:
+        return _living(name, value, Tensor) if value else None
+
+    def key(self, found: Tensor | None) -> Hashable:
+        return None if found is None else found.view
+
+    def given(self, name: str, found: Tensor | None) -> Operand | None:
+        return None if found is None else Operand(name, found.view)
 
     def dtypes_on(self, soc: Soc) -> tuple[DType, ...]:
         """What is allowed on a chip; BF16 needs hardware for it."""
@@ -162,16 +182,28 @@ class HandleKind(Kind):
         self.io = io
         self.c_type = f"const {kind.c_name}*" if io == "in" else f"{kind.c_name}*"
 
-    def take(self, name: str, value: Any) -> Any:
+    def find(self, name: str, value: Any) -> Any:
         thing = _living(name, value, self.kind) if value else None
-        if isinstance(thing, TensorList):
-            return [
-                None if member is None else Operand(f"{name}[{i}]", _living(f"{name}[{i}]", member, Tensor))
-                for i, member in enumerate(thing.members)
-            ]
         if isinstance(thing, HandleList):
-            return [None if member is None else _living(f"{name}[{i}]", member, Scalar) for i, member in enumerate(thing.members)]
+            kind = Tensor if isinstance(thing, TensorList) else Scalar
+            return tuple(None if member is None else _living(f"{name}[{i}]", member, kind) for i, member in enumerate(thing.members))
         return thing
+
+    def key(self, found: Any) -> Hashable:
+        if found is None:
+            return None
+        if self.kind is TensorList:
+            return tuple(None if tensor is None else tensor.view for tensor in found)
+        if self.kind is ScalarList:
+            return tuple(None if scalar is None else scalar.key for scalar in found)
+        return found.key  # type: ignore[no-any-return]
+
+    def given(self, name: str, found: Any) -> Any:
+        if found is None or not issubclass(self.kind, HandleList):
+            return found
+        if self.kind is TensorList:
+            return [None if tensor is None else Operand(f"{name}[{i}]", tensor.view) for i, tensor in enumerate(found)]
+        return list(found)
 
     def check_dtype(self, name: str, value: Any, soc: Soc) -> None:
         if self.allowed and (value.dtype not in self.allowed or (value.dtype is BF16 and not soc.bf16)):
@@ -190,9 +222,9 @@ class IntKind(Kind):
         self.low: int = 0 if unsigned else -(2 ** (bits - 1))
         self.high: int = 2**bits - 1 if unsigned else 2 ** (bits - 1) - 1
 
-    def take(self, name: str, value: Any) -> int:
+    def find(self, name: str, value: Any) -> int:
         try:
-            number = python_operator.index(value)
+            number = int(python_operator.index(value))
         except TypeError:
             raise TypeError(f"{name} must be a whole number, got {value!r}") from None
         if not self.low <= number <= self.high:
@@ -205,14 +237,17 @@ class IntKind(Kind):
             raise AclnnInvalid(f"{name} is {value}, expected one of {wanted}")
 
 
+_INT32 = IntKind("int32_t")
+
+
 class DataTypeKind(Kind):
     """An aclDataType, handed over as a number: operators decide which ones they take."""
 
     def __init__(self, c_type: str = "aclDataType") -> None:
         self.c_type = c_type
 
-    def take(self, name: str, value: Any) -> int:
-        return IntKind("int32_t").take(name, value)
+    def find(self, name: str, value: Any) -> int:
+        return _INT32.find(name, value)
 
 
 class FloatKind(Kind):
@@ -223,11 +258,14 @@ class FloatKind(Kind):
     def __init__(self, c_type: str) -> None:
         self.c_type = c_type
 
-    def take(self, name: str, value: Any) -> float:
+    def find(self, name: str, value: Any) -> float:
         try:
             return float(value) if self.c_type == "double" else ctypes.c_float(value).value
         except (TypeError, ValueError):
             raise TypeError(f"{name} must be a number, got {value!r}") from None
+
+    def key(self, found: float) -> Hashable:
+        return found if found < 0 or found > 0 else struct.pack("d", found)  # zeros have signs, and no NaN equals another
 
 
 class BoolKind(Kind):
@@ -236,7 +274,7 @@ class BoolKind(Kind):
     c_type = "bool"
     python_type = "bool"
 
-    def take(self, name: str, value: Any) -> bool:
+    def find(self, name: str, value: Any) -> bool:
         return bool(value)
 
 
@@ -250,7 +288,7 @@ class StringKind(Kind):
         self.optional = optional
         self.choices = choices
 
-    def take(self, name: str, value: Any) -> str | None:
+    def find(self, name: str, value: Any) -> str | None:
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a string, got {value!r}")
         return value

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
 from acl_emu import constants as c
-from acl_emu import handles, observe, soc
+from acl_emu import handles, observe, plans, soc
 from acl_emu.errors import AclError, AclnnInner, AclnnNullptr, report
 from acl_emu.executor import PHASE_ONE, Executor, Plan, find_executor
+from acl_emu.plans import Planned
 from acl_emu.soc import ALL, Product
 from acl_emu.spec.kinds import HandleKind, Kind, StringKind, TensorKind
-from acl_emu.tensor import Operand, TensorList
+from acl_emu.tensor import Tensor, TensorList
 
 Check = Callable[["Operator", tuple[Any, ...]], Plan | None]
 
@@ -83,6 +84,9 @@ class Operator:
         hints = get_type_hints(function, include_extras=True)
         self.parameters = tuple(Parameter(name, _kind_of(self.name, name, hints[name])) for name in inspect.signature(function).parameters)
         self._names = tuple(parameter.name for parameter in self.parameters)
+        kinds = [parameter.kind for parameter in self.parameters]
+        self._tensor_parameters = [index for index, kind in enumerate(kinds) if isinstance(kind, TensorKind) or _is_list(kind)]
+        self._has_lists = any(map(_is_list, kinds))
         self._replaceable = {
             kind: self._names.index(kind.unless) for _, kind in self.parameters if isinstance(kind, TensorKind) and kind.unless
         }
@@ -149,22 +153,46 @@ class Operator:
         """Phase one: check, plan. No data is touched."""
         if named or len(arguments) != len(self._names):
             arguments = inspect.signature(self.function).bind(*arguments, **named).args
-        try:
-            values = tuple(
-                None if kind in self._replaceable and arguments[self._replaceable[kind]] else kind.take(name, value)
-                for (name, kind), value in zip(self.parameters, arguments, strict=True)
+        if self._replaceable:
+            arguments = tuple(
+                None if kind in self._replaceable and arguments[self._replaceable[kind]] else value
+                for (_, kind), value in zip(self.parameters, arguments, strict=True)
             )
-            plan = self._plan(values)
+        try:
+            found = [kind.find(name, value) for (name, kind), value in zip(self.parameters, arguments, strict=True)]
+            key = self._key(found)
+            planned = plans.find(key) or self._decide(key, found)
         except AclError as error:
             if not str(error).startswith(self.name):
                 error.args = (f"{self.name}: {error}",)
             raise
-        return Executor(
-            self.name,
-            plan,
-            [value for value, parameter in self._tensors(values) if parameter.kind.io != "out"],
-            [value for value, parameter in self._tensors(values) if parameter.kind.io != "in"],
-        )
+        return Executor(self.name, *planned, self._tensors(found))
+
+    def _key(self, found: list[Any]) -> tuple[Hashable, ...]:
+        """All that a plan can depend on."""
+        return (self, _chip(), *[kind.key(thing) for (_, kind), thing in zip(self.parameters, found, strict=True)])
+
+    def _tensors(self, found: list[Any]) -> list[Tensor | None]:
+        """The tensors of a call, members of lists one by one."""
+        if not self._has_lists:
+            return [found[index] for index in self._tensor_parameters]
+        parameters = (found[index] for index in self._tensor_parameters)
+        return [tensor for entry in parameters for tensor in (entry if isinstance(entry, tuple) else (entry,))]
+
+    def _decide(self, key: Hashable, found: list[Any]) -> Planned:
+        """Check and plan, and remember it."""
+        values = tuple(kind.given(name, thing) for (name, kind), thing in zip(self.parameters, found, strict=True))
+        parameters = [(values[index], self.parameters[index].kind.io) for index in self._tensor_parameters]
+        operands = [operand for value, _ in parameters for operand in (value if isinstance(value, list) else (value,))]
+        for place, operand in enumerate(operands):
+            if operand is not None:
+                operand.place = place
+        inputs = tuple(value for value, io in parameters if io != "out")
+        outputs = tuple(value for value, io in parameters if io != "in")
+        planned = Planned(self._plan(values), inputs, outputs)
+        if key == self._key(found):  # no other thread has described a tensor anew meanwhile
+            plans.keep(key, planned)
+        return planned
 
     def _plan(self, values: tuple[Any, ...]) -> Plan:
         for check in self.checks:
@@ -179,15 +207,20 @@ class Operator:
             raise self.elsewhere(f"{self.name} has no kernel for {chip.name} ({chip.product.value})", code)
         return plan
 
-    def _tensors(self, values: tuple[Any, ...]) -> list[tuple[Operand | list[Operand] | None, Parameter]]:
-        return [
-            (value, parameter)
-            for value, parameter in zip(values, self.parameters, strict=True)
-            if isinstance(parameter.kind, TensorKind) or (isinstance(parameter.kind, HandleKind) and parameter.kind.kind is TensorList)
-        ]
-
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
+
+
+def _chip() -> str | None:
+    """The name of the chip; None where the environment names none that is known, which the checks tell in their turn."""
+    try:
+        return soc.current().name
+    except soc.ConfigurationError:
+        return None
+
+
+def _is_list(kind: Kind) -> bool:
+    return isinstance(kind, HandleKind) and kind.kind is TensorList
 
 
 def _kind_of(operator_name: str, name: str, hint: Any) -> Kind:

@@ -1,0 +1,59 @@
+"""The plan cache: phase one does not decide again what it has decided before for arguments of the same kind.
+
+What it is found by holds all that a plan can depend on: the operator, the chip, and of every argument what ``Kind.key`` says.
+Addresses are not part of it, every call brings its own tensors, so that the cache shows in nothing but time. Errors are not kept.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import NamedTuple
+
+from acl_emu.executor import Parameters, Plan
+
+_DEFAULT_LIMIT = 10_000
+_MOST = 10_000_000
+
+
+class Planned(NamedTuple):
+    """What phase one decided, and the tensor parameters it decided it for."""
+
+    plan: Plan
+    inputs: Parameters
+    outputs: Parameters
+
+
+@lru_cache(maxsize=None)
+def limit() -> int:
+    """ACLNN_CACHE_LIMIT: how many plans are kept, at most ten million; 0 keeps none. Another value than a number counts as unset."""
+    text = os.environ.get("ACLNN_CACHE_LIMIT", "")
+    return min(int(text), _MOST) if text.isdecimal() else _DEFAULT_LIMIT
+
+
+_kept: OrderedDict[Hashable, Planned] = OrderedDict()
+
+
+def find(key: Hashable) -> Planned | None:
+    """What was decided for this key, if it is still known."""
+    return _kept.get(key)
+
+
+def keep(key: Hashable, planned: Planned) -> None:
+    """Remember what was decided; where there are too many, the oldest goes."""
+    if limit():
+        _kept[key] = planned
+        while len(_kept) > limit():
+            _kept.popitem(last=False)
+
+
+def count() -> int:
+    """How many plans are known."""
+    return len(_kept)
+
+
+def forget() -> None:
+    """Forget all plans."""
+    _kept.clear()
