@@ -11,44 +11,78 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from acl_emu import threads
+from acl_emu.native.functions import function
+
 Array = npt.NDArray[Any]
 
-TILE = 512
-# A thread costs about 100 µs to start: the work of some milliseconds is worth one.
-_THREADED_FLOPS = 200e6
+# Tiles are a quarter of the product each way, so that many threads have something to do, within these bounds: smaller ones spend their
+# time on packing, larger ones gain nothing.
+_ROWS = (128, 1024)
+_COLUMNS = (1024, 4096)
+_STEP = 16
+# Waking a thread costs some 10 µs.
+_THREADED_FLOPS = 10e6
 
 
 def matmul(a: Array, b: Array, out: Array) -> None:
-    """``out = a @ b`` for matrices, in the type of ``out``."""
-    rows, columns = out.shape
-    if rows >= columns:
-        tiles = [(slice(first, first + TILE), slice(None)) for first in range(0, rows, TILE)]
-    else:
-        tiles = [(slice(None), slice(first, first + TILE)) for first in range(0, columns, TILE)]
-    remaining = iter(tiles)
+    """``out = a @ b`` for FLOAT matrices; the rows of ``out`` are contiguous."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    tile_rows, tile_columns = _edge(rows, *_ROWS), _edge(columns, *_COLUMNS)
+    blas, run = _blas(), function("acl_emu_gemm_run")
+    if blas is None or run is None or not inner:
+        for row in range(0, rows, tile_rows):
+            for column in range(0, columns, tile_columns):
+                down, across = slice(row, row + tile_rows), slice(column, column + tile_columns)
+                np.matmul(a[down], b[:, across], out=out[down, across])
+        return
+    a, a_transposed, a_lead = _as_blas(a)
+    b, b_transposed, b_lead = _as_blas(b)
+    numbers = (
+        *(blas.sgemm, blas.wide, rows, inner, columns, a.ctypes.data, b.ctypes.data, out.ctypes.data),
+        *(a_transposed, b_transposed, a_lead, b_lead, out.strides[0] // out.itemsize, tile_rows, tile_columns),
+    )
+    wanted = threads.allowed() if 2.0 * rows * inner * columns >= _THREADED_FLOPS else 1
+    with _one_blas_thread(blas):
+        run((ctypes.c_int64 * len(numbers))(*numbers), ctypes.c_int64(wanted))
 
-    def work() -> None:
-        for down, across in remaining:  # next() of a list iterator is atomic: no tile is taken twice
-            np.matmul(a[down], b[:, across], out=out[down, across])
 
-    with _one_blas_thread() as allowed:
-        wanted = min(allowed, len(tiles)) if 2.0 * rows * columns * a.shape[1] >= _THREADED_FLOPS else 1
-        helpers = [threading.Thread(target=work, name="acl-emu matmul") for _ in range(wanted - 1)]
-        for helper in helpers:
-            helper.start()
-        work()
-        for helper in helpers:
-            helper.join()
+def _edge(length: int, least: int, most: int) -> int:
+    """The length of a tile, which depends on nothing but that of the product."""
+    quarter = -(-length // (4 * _STEP)) * _STEP
+    return min(max(quarter, least), most)
+
+
+def _as_blas(matrix: Array) -> tuple[Array, int, int]:
+    """A matrix whose rows or columns are contiguous, whether it is the columns, and the distance between them."""
+    rows, columns = matrix.shape
+    down, across = (stride // matrix.itemsize for stride in matrix.strides)
+    if (across == 1 or columns == 1) and (down >= columns or rows == 1):
+        return matrix, 0, max(down, columns)
+    if (down == 1 or rows == 1) and (across >= rows or columns == 1):
+        return matrix, 1, max(across, rows)
+    return np.ascontiguousarray(matrix), 0, columns
+
+
+class _Blas(NamedTuple):
+    """numpy's OpenBLAS."""
+
+    sgemm: int
+    """The address of cblas_sgemm."""
+    wide: bool
+    """Whether its integers have 64 bits."""
+    get_threads: Callable[[], int]
+    set_threads: Callable[[int], None]
 
 
 @lru_cache(maxsize=None)
-def _thread_controls() -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """How many threads numpy's OpenBLAS uses, and how to change it; None for another BLAS."""
+def _blas() -> _Blas | None:
+    """The BLAS that numpy has loaded; None where it is no OpenBLAS."""
     try:
         with open("/proc/self/maps") as maps:
             paths = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "openblas" in line}
@@ -58,11 +92,11 @@ def _thread_controls() -> tuple[Callable[[], int], Callable[[int], None]] | None
         library = ctypes.CDLL(path)
         for prefix in ("scipy_", ""):
             for suffix in ("64_", ""):
-                names = [f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set")]
+                names = [f"{prefix}{name}{suffix}" for name in ("cblas_sgemm", "openblas_get_num_threads", "openblas_set_num_threads")]
                 if all(hasattr(library, name) for name in names):
-                    get, change = (getattr(library, name) for name in names)
+                    sgemm, get, change = (getattr(library, name) for name in names)
                     change.restype = None
-                    return get, change
+                    return _Blas(ctypes.cast(sgemm, ctypes.c_void_p).value or 0, suffix == "64_", get, change)
     return None
 
 
@@ -72,23 +106,18 @@ _before = 1
 
 
 @contextmanager
-def _one_blas_thread() -> Iterator[int]:
-    """Have BLAS use the calling thread only; gives the number of threads that it was allowed before."""
+def _one_blas_thread(blas: _Blas) -> Iterator[None]:
+    """Have BLAS use the calling thread only."""
     global _users, _before
-    controls = _thread_controls()
-    if controls is None:
-        yield 1
-        return
-    get, change = controls
     with _lock:
         if not _users:
-            _before = get()
-            change(1)
+            _before = blas.get_threads()
+            blas.set_threads(1)
         _users += 1
     try:
-        yield _before
+        yield
     finally:
         with _lock:
             _users -= 1
             if not _users:
-                change(_before)
+                blas.set_threads(_before)

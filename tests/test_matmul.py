@@ -13,12 +13,14 @@ from tests.conftest import run_python
 
 
 @pytest.mark.parametrize(("rows", "inner", "columns"), [(1, 1, 1), (3, 0, 4), (5, 7, 1300), (1300, 7, 5), (1025, 3, 1024), (512, 512, 513)])
-@pytest.mark.parametrize("transposed", [False, True])
-def test_values(rows: int, inner: int, columns: int, transposed: bool) -> None:
+@pytest.mark.parametrize("layout", ["rows", "columns", "strided"])
+def test_values(rows: int, inner: int, columns: int, layout: str) -> None:
     rng = np.random.default_rng(0)
     a, b = rng.integers(-9, 9, (rows, inner)).astype(np.float32), rng.integers(-9, 9, (inner, columns)).astype(np.float32)
-    if transposed:
+    if layout == "columns":
         a, b = np.asfortranarray(a), np.asfortranarray(b)
+    elif layout == "strided":
+        a, b = a.repeat(2, axis=1)[:, ::2], b.repeat(3, axis=1)[:, ::3]
     out = np.full((rows, columns), np.nan, np.float32)
     matmul(a, b, out)
     np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64))
@@ -27,7 +29,7 @@ def test_values(rows: int, inner: int, columns: int, transposed: bool) -> None:
 CODE = """
 import hashlib, numpy as np
 from acl_emu.matmul import matmul
-for rows, inner, columns in ((64, 512, 64), (512, 64, 64), (64, 64, 512), (1024, 300, 700), (1, 4096, 64), (33, 4097, 31)):
+for rows, inner, columns in ((64, 512, 64), (512, 64, 64), (64, 64, 512), (1024, 300, 700), (1, 4096, 64), (33, 4097, 31), (300, 64, 5000)):
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((rows, inner), (inner, columns)))
     out = np.empty((rows, columns), np.float32)
@@ -37,19 +39,18 @@ for rows, inner, columns in ((64, 512, 64), (512, 64, 64), (64, 64, 512), (1024,
 
 
 def test_numbers_of_threads_agree() -> None:
-    runs = [run_python(CODE, OPENBLAS_NUM_THREADS=count) for count in ("1", "2", "3")]
+    runs = [run_python(CODE, ACL_EMU_THREADS=count) for count in ("1", "2", "3")]
     assert all(run.returncode == 0 for run in runs), [run.stderr for run in runs]
-    assert len(runs[0].stdout.splitlines()) == 6
+    assert len(runs[0].stdout.splitlines()) == 7
     assert runs[0].stdout == runs[1].stdout == runs[2].stdout
 
 
 def test_the_program_keeps_its_number_of_threads() -> None:
-    controls = module._thread_controls()
-    if controls is None:
+    blas = module._blas()
+    if blas is None:
         pytest.skip("numpy uses another BLAS than OpenBLAS")
-    get, change = controls
-    before = get()
-    change(2)
+    before = blas.get_threads()
+    blas.set_threads(2)
     try:
         a = np.ones((600, 600), np.float32)
         threads = [threading.Thread(target=lambda: matmul(a, a, np.empty_like(a))) for _ in range(4)]
@@ -57,7 +58,7 @@ def test_the_program_keeps_its_number_of_threads() -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert get() == 2
+        assert blas.get_threads() == 2
         assert module._users == 0
     finally:
-        change(before)
+        blas.set_threads(before)

@@ -1,0 +1,65 @@
+/* A matrix product in tiles: BLAS computes each of them on one thread, the tiles are spread over all threads.
+ *
+ * The cut is the caller's and depends on the shape only, so the bits of a result do not depend on the number of threads. */
+#include "engine.h"
+
+#include <stdatomic.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+void acl_emu_engine_together(void (*function)(void *), void *argument, int64_t threads);
+
+enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
+
+/* cblas_sgemm, with integers of 64 bits and of 32. */
+typedef void sgemm_64(int, int, int, int64_t, int64_t, int64_t, float, const float *, int64_t, const float *, int64_t, float, float *, int64_t);
+typedef void sgemm_32(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
+
+/* The layout is known to acl_emu/matmul.py. A matrix is transposed where its columns are contiguous instead of its rows. */
+typedef struct {
+    void *sgemm;
+    int64_t wide; /* whether its integers have 64 bits */
+    int64_t rows, inner, columns;
+    const float *a, *b;
+    float *out;
+    int64_t a_transposed, b_transposed, a_lead, b_lead, out_lead;
+    int64_t tile_rows, tile_columns;
+} product;
+
+typedef struct {
+    const product *whole;
+    int64_t down, tiles;
+    atomic_int_fast64_t next;
+} job;
+
+static int64_t at_most(int64_t length, int64_t most)
+{
+    return length < most ? length : most;
+}
+
+static void run_tiles(void *argument)
+{
+    job *work = argument;
+    const product *p = work->whole;
+    const int a_order = p->a_transposed ? TRANSPOSED : PLAIN, b_order = p->b_transposed ? TRANSPOSED : PLAIN;
+    int64_t tile;
+    while ((tile = atomic_fetch_add(&work->next, 1)) < work->tiles) {
+        const int64_t row = tile % work->down * p->tile_rows, column = tile / work->down * p->tile_columns;
+        const int64_t rows = at_most(p->rows - row, p->tile_rows), columns = at_most(p->columns - column, p->tile_columns);
+        const float *a = p->a + row * (p->a_transposed ? 1 : p->a_lead), *b = p->b + column * (p->b_transposed ? p->b_lead : 1);
+        float *out = p->out + row * p->out_lead + column;
+        if (p->wide) {
+            ((sgemm_64 *)p->sgemm)(ROW_MAJOR, a_order, b_order, rows, columns, p->inner, 1, a, p->a_lead, b, p->b_lead, 0, out, p->out_lead);
+        } else {
+            ((sgemm_32 *)p->sgemm)(ROW_MAJOR, a_order, b_order, (int)rows, (int)columns, (int)p->inner, 1, a, (int)p->a_lead, b, (int)p->b_lead, 0,
+                                   out, (int)p->out_lead);
+        }
+    }
+}
+
+EXPORT void acl_emu_gemm_run(const product *whole, int64_t threads)
+{
+    job work = {.whole = whole, .down = (whole->rows + whole->tile_rows - 1) / whole->tile_rows};
+    work.tiles = work.down * ((whole->columns + whole->tile_columns - 1) / whole->tile_columns);
+    acl_emu_engine_together(run_tiles, &work, at_most(threads, work.tiles));
+}

@@ -1,0 +1,20 @@
+"""What the engine's library offers beside programs: functions in C for what no graph can say."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from acl_emu.native.engine import LIBRARY, library
+
+
+@lru_cache(maxsize=None)
+def function(name: str) -> Any | None:
+    """One of them, called without the interpreter's lock; None where the engine was switched off or not built."""
+    if library() is None:
+        return None
+    found = getattr(ctypes.CDLL(str(Path(__file__).resolve().parents[1] / "lib64" / LIBRARY)), name)
+    found.restype = None
+    return found
