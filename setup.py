@@ -28,6 +28,7 @@ class BuildNative(build_ext):
         in_place = self.inplace or getattr(self, "editable_mode", False)
         package = ROOT / "acl_emu" if in_place else Path(self.build_lib) / "acl_emu"
         module.compile_library(package / "lib64")
+        module.compile_engine(package / "lib64")
         if in_place:
             (package / "lib64" / "python.txt").write_text(sys.executable + "\n", encoding="utf-8")
         else:

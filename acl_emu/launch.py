@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu import dtypes
+from acl_emu import dtypes, native
 from acl_emu.dtypes import DType
-from acl_emu.executor import Plan, Scratch, Workspace, nothing
+from acl_emu.executor import Kernel, Plan, Scratch, Workspace, nothing
 from acl_emu.tensor import BoundOperand, Operand, Shape
 
 Array = npt.NDArray[Any]
@@ -27,6 +27,7 @@ def mapped(
     writes: Sequence[Operand],
     via: DType,
     compute: npt.DTypeLike | None = None,
+    single: bool = False,
     raw: Sequence[Operand] = (),
     **attributes: Any,
 ) -> Plan:
@@ -34,7 +35,7 @@ def mapped(
 
     ``compute`` is what the kernel evaluates in (by default that of ``via``). Operands in ``raw``, indices and masks, are handed over as
     they are, and stored without the rounding to ``via``; an input that was null stays None. What has to be cast, an input or a result,
-    takes a place in the workspace.
+    takes a place in the workspace. ``single``: in float32 the kernel is accurate enough for FLOAT results, where the engine runs it.
     """
     if all(0 in out.shape for out in writes):
         return nothing()
@@ -59,7 +60,7 @@ def mapped(
             for operand, cast in zip(inputs, casts, strict=True)
         )
         results = kernel(*[next(arrays) if there else None for there in given], **attributes)
-        stored = results if isinstance(results, tuple) else (results,)
+        stored = map(np.asarray, results if isinstance(results, tuple) else (results,))
         for target, room, as_is, result in zip(targets, rooms, kept, stored, strict=True):
             if as_is:
                 target[...] = result
@@ -70,7 +71,42 @@ def mapped(
                 uncast[...] = dtypes.round_to(result, via)
                 target[...] = dtypes.round_to(uncast, dtypes.from_numpy(target.dtype))
 
-    return Plan(run, present, writes, workspace)
+    as_numbers = all(operand.dtype.numpy in (computing, np.bool_) for operand in present if operand in raw)
+    program = as_numbers and native.compiled(
+        kernel,
+        [operand and _layout(operand) for operand in reads],
+        [_layout(operand) for operand in writes],
+        via=via.numpy,
+        compute=computing,
+        single=single,
+        raw=[index for index, as_is in enumerate(kept) if as_is],
+        attributes=attributes,
+    )
+    return Plan(Native(program, present, writes, run) if program else run, present, writes, workspace)
+
+
+class Native:
+    """A kernel that the engine runs, or numpy where the engine cannot."""
+
+    __slots__ = ("_fallback", "_offsets", "_program")
+    native = True
+
+    def __init__(self, program: native.Program, reads: Sequence[Operand], writes: Sequence[Operand], fallback: Kernel) -> None:
+        self._program = program
+        self._offsets = [operand.view.offset * operand.dtype.storage.itemsize for operand in (*reads, *writes)]
+        self._fallback = fallback
+
+    def __call__(self, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
+        """Run it."""
+        addresses = [(operand.address or 0) + offset for operand, offset in zip((*inputs, *outputs), self._offsets, strict=True)]
+        if not self._program.run(addresses):
+            with np.errstate(all="ignore"):
+                self._fallback(inputs, outputs, workspace)
+
+
+def _layout(operand: Operand) -> native.Layout:
+    storage = operand.dtype.storage
+    return native.Layout(operand.shape, tuple(stride * storage.itemsize for stride in operand.view.strides), storage)
 
 
 def direct(

@@ -91,6 +91,7 @@ class DeviceMemory:
         """Copies that left their allocation: legal-looking on a device, remembered for the checker."""
         _regions.append(self)
         _regions.sort(key=lambda region: region.start)
+        _publish_regions()
         _watch_faults()
 
     def allocate(self, size: int, padding: int, policy: int) -> int:
@@ -111,7 +112,9 @@ class DeviceMemory:
             bisect.insort(self._addresses, first)
             self.used += step
             self.peak = max(self.peak, self.used)
-            self._high = max(self._high, first + step)
+            if first + step > self._high:
+                self._high = first + step
+                _publish_regions()
         if step >= HUGE_PAGE:
             begin = self._backing + (first - self.start) // HUGE_PAGE * HUGE_PAGE
             _libc.madvise(begin, step, _MADV_HUGEPAGE)  # fewer page faults where it is taken; nothing is lost where it is not
@@ -186,6 +189,16 @@ class DeviceMemory:
 
 
 _regions: list[DeviceMemory] = []
+_MOST_REGIONS = 64
+REGION_TABLE = (ctypes.c_int64 * (1 + 3 * _MOST_REGIONS))()
+"""For the engine: how many regions; of each the first address, the end of mapped memory, and the distance to where kernels find it."""
+
+
+def _publish_regions() -> None:
+    for index, region in enumerate(_regions[:_MOST_REGIONS]):
+        REGION_TABLE[1 + 3 * index : 4 + 3 * index] = [region.start, region.mapped_end, region._backing - region.start]
+    REGION_TABLE[0] = min(len(_regions), _MOST_REGIONS)
+
 
 
 def region_of(address: int) -> DeviceMemory | None:

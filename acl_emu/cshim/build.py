@@ -1,24 +1,31 @@
-"""Compiling the library that C programs link against. Used by setup.py."""
+"""Compiling the library that C programs link against, and the engine that kernels run on. Used by setup.py."""
 
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sysconfig
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 LIBRARY = "libascendcl.so"
+ENGINE = "libacl_emu_engine.so"
+COMPILER = (os.environ.get("CC") or "cc").split()
+FLAGS = ("-std=gnu11", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden")
+# Every operation is rounded as written: no contraction, nothing of -ffast-math that could change a number.
+ENGINE_FLAGS = ("-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 
 
 def compile_library(target: Path) -> None:
     """Build lib64/libascendcl.so: no dependency on libpython, and nothing exported but the declared functions."""
     target.mkdir(parents=True, exist_ok=True)
-    compiler = os.environ.get("CC") or "cc"
     command = [
-        *compiler.split(),
-        *("-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-shared"),
+        *COMPILER,
+        *FLAGS,
+        *("-O2", "-shared"),
         f"-I{ROOT / 'include'}",
         f"-I{sysconfig.get_path('include')}",
         str(HERE / "exports.c"),
@@ -31,3 +38,23 @@ def compile_library(target: Path) -> None:
         "-lpthread",
     ]
     subprocess.run(command, check=True)
+
+
+def compile_engine(target: Path) -> None:
+    """Build lib64/libacl_emu_engine.so; what works on tiles is compiled for every instruction set that is worth it, and chosen at run time."""
+    target.mkdir(parents=True, exist_ok=True)
+    variants = {"baseline": ()}
+    if platform.machine() == "x86_64":
+        variants["v3"] = ("-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2")
+    with tempfile.TemporaryDirectory() as folder:
+        objects = []
+
+        def compile_one(source: Path, name: str, *flags: str) -> None:
+            objects.append(str(Path(folder, f"{name}.o")))
+            subprocess.run([*COMPILER, *FLAGS, *ENGINE_FLAGS, *flags, "-c", str(source), "-o", objects[-1]], check=True)
+
+        for name, flags in variants.items():
+            compile_one(HERE / "engine_tile.c", f"tile_{name}", *flags, f"-DTILES=acl_emu_tiles_{name}")
+        for source in sorted({HERE / "engine.c", *HERE.glob("gemm*.c"), *HERE.glob("index*.c")}):
+            compile_one(source, source.stem)
+        subprocess.run([*COMPILER, "-shared", *objects, "-o", str(target / ENGINE), "-lm", "-lpthread"], check=True)

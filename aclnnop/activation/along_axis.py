@@ -1,6 +1,7 @@
 """Softmax and its relatives along one axis: kernels, and the plans that forward and backward operators share.
 
-Everything is evaluated in float64: a float32 exp alone is off by 2.5 ulp.
+numpy evaluates everything in float64, a float32 exp of its own being off by 2.5 ulp; the engine's functions are good to 1 ulp, and its
+sums are taken in float64, so that FLOAT is evaluated in float32 there.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ def forward_plan(kernel: Callable[..., Array], self: Operand, dim: int, out: Ope
     """``kernel`` along ``dim``."""
     axis = axis_of(dim, self)
     same_shape(self, out)
-    return mapped(kernel, reads=(self,), writes=(out,), via=self.dtype, compute=np.float64, axis=axis)
+    return mapped(kernel, reads=(self,), writes=(out,), via=self.dtype, compute=np.float64, single=True, axis=axis)
 
 
 def empty(operator: Operator, values: tuple[Any, ...]) -> Plan | None:
@@ -40,33 +41,39 @@ def gradient_plan(kernel: Callable[..., Array], grad: Operand, output: Operand, 
     same_dtype(grad, output)
     castable(grad.dtype, out)
     same_shape(grad, output, out)
-    return mapped(kernel, reads=(grad, output), writes=(out,), via=grad.dtype, compute=np.float64, axis=axis_of(dim, grad))
+    axis = axis_of(dim, grad)
+    return mapped(kernel, reads=(grad, output), writes=(out,), via=grad.dtype, compute=np.float64, single=True, axis=axis)
 
 
 def softmax(x: Array, *, axis: int | None) -> Array:
     """Exponentials below the maximum, so that none overflows, over their sum."""
     exponentials = np.exp(x - x.max(axis=axis, keepdims=True))
-    return np.asarray(exponentials / exponentials.sum(axis=axis, keepdims=True))
+    shares: Array = exponentials / exponentials.sum(axis=axis, keepdims=True)
+    return shares
 
 
 def log_softmax(x: Array, *, axis: int) -> Array:
-    """Differences to the maximum, less the logarithm of the sum of their exponentials.
+    """Differences to the maximum, less the logarithm of the sum of their exponentials."""
+    differences = x - x.max(axis=axis, keepdims=True)
+    logarithms: Array = differences - np.log1p(rest_of_exponentials(differences, axis))
+    return logarithms
 
-    The sum is 1 and a rest that may be tiny: log1p keeps its digits.
-    """
-    top = x.argmax(axis=axis, keepdims=True)
-    differences = x - np.take_along_axis(x, top, axis)
-    exponentials = np.exp(differences)
-    np.put_along_axis(exponentials, top, np.take_along_axis(exponentials, top, axis) - 1, axis)
-    return np.asarray(differences - np.log1p(exponentials.sum(axis=axis, keepdims=True)))
+
+def rest_of_exponentials(differences: Array, axis: int) -> Array:
+    """The sum of exponentials without the 1 of a maximum: it may be tiny, and log1p keeps its digits."""
+    largest = differences == 0
+    rest: Array = np.where(largest, 0, np.exp(differences)).sum(axis=axis, keepdims=True) + (largest.sum(axis=axis, keepdims=True) - 1)
+    return rest
 
 
 def softmax_gradient(grad: Array, output: Array, *, axis: int | None) -> Array:
     """What the outputs have in common is taken away from each."""
     product = grad * output
-    return np.asarray(product - product.sum(axis=axis, keepdims=True) * output)
+    slopes: Array = product - product.sum(axis=axis, keepdims=True) * output
+    return slopes
 
 
 def log_softmax_gradient(grad: Array, output: Array, *, axis: int | None) -> Array:
     """The softmax-weighted sum is taken away."""
-    return np.asarray(grad - np.exp(output) * grad.sum(axis=axis, keepdims=True))
+    slopes: Array = grad - np.exp(output) * grad.sum(axis=axis, keepdims=True)
+    return slopes

@@ -14,7 +14,7 @@ def element_wise(self: Operand, out: Operand) -> Plan:
     """The plan of both."""
     same_dtype(self, out)
     same_shape(self, out)
-    return mapped(log_sigmoid, reads=(self,), writes=(out,), via=self.dtype, compute=np.float64)
+    return mapped(log_sigmoid, reads=(self,), writes=(out,), via=self.dtype, compute=np.float64, single=True)
 
 
 @operator(products=ALL - {Product.A310B, Product.A310P})
@@ -31,4 +31,5 @@ def aclnnLogSigmoidForward(self: Values, out: ValuesOut, buffer: Buffer) -> Plan
 
 def log_sigmoid(x: Array) -> Array:
     """Without overflow on either side."""
-    return np.asarray(np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))))
+    logarithms: Array = np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+    return logarithms

@@ -11,9 +11,12 @@ def aclnnLogSigmoidBackward(gradOutput: Values, self: Values, buffer: Values, gr
     """``gradOutput / (1 + exp(self))``; ``buffer`` must fit, and is not read."""
     same_dtype(gradOutput, self, buffer, gradInput)
     same_shape(gradOutput, self, buffer, gradInput)
-    return mapped(gradient, reads=(gradOutput, self), writes=(gradInput,), via=self.dtype, compute=np.float64)
+    return mapped(gradient, reads=(gradOutput, self), writes=(gradInput,), via=self.dtype, compute=np.float64, single=True)
 
 
 def gradient(grad: Array, x: Array) -> Array:
-    """The slope is the logistic function of ``-x``."""
-    return np.asarray(grad / (1 + np.exp(x)))
+    """The slope is the logistic function of ``-x``; of roots, since an exponential may be too small for a number that its product is not."""
+    root = np.exp(np.abs(x) * -0.5)
+    factor = np.where(x > 0, root, 1)
+    slopes: Array = grad * factor * factor / (1 + root * root)
+    return slopes

@@ -6,7 +6,7 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import ALL, Array, In, Operand, Out, Plan, Product, mapped, nothing, operator, same_dtype, same_shape, shape_is
-from aclnnop.activation.along_axis import log_softmax
+from aclnnop.activation.along_axis import rest_of_exponentials
 
 Features = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2)]
 Labels = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=2, const=False)]
@@ -23,10 +23,12 @@ def aclnnSoftmaxCrossEntropyWithLogits(features: Features, labels: Labels, loss:
     same_shape(features, backprop)
     if 0 in features.shape:
         return nothing()
-    return mapped(loss_and_gradient, reads=(features, labels), writes=(loss, backprop), via=features.dtype, compute=np.float64)
+    return mapped(loss_and_gradient, reads=(features, labels), writes=(loss, backprop), via=features.dtype, compute=np.float64, single=True)
 
 
 def loss_and_gradient(features: Array, labels: Array) -> tuple[Array, Array]:
     """Both formulas."""
-    logarithms = log_softmax(features, axis=1)
-    return -(labels * logarithms).sum(axis=1), np.exp(logarithms) - labels
+    differences = features - features.max(axis=1, keepdims=True)
+    rest = rest_of_exponentials(differences, axis=1)
+    logarithms = differences - np.log1p(rest)
+    return -(labels * logarithms).sum(axis=1), np.exp(differences) / (1 + rest) - labels

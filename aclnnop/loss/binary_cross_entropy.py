@@ -14,7 +14,7 @@ def aclnnBinaryCrossEntropy(self: FloatIn, target: FloatIn, weight: OptionalFloa
     """Weigh the logarithms of ``self`` and ``1 - self`` by ``target``."""
     same_dtype(self, target, weight, out)
     same_shape(self, target, *filter(None, [weight]))
-    return loss(cross_entropy, (self, target, weight), out, reduction, precise=True)
+    return loss(cross_entropy, (self, target, weight), out, reduction, precise=True, single=True)
 
 
 def cross_entropy(x: Array, target: Array, weight: Array | None) -> Array:

@@ -18,7 +18,7 @@ def aclnnBinaryCrossEntropyWithLogits(
     same_dtype(self, target, weightOptional, posWeightOptional, out)
     same_shape(self, target)
     broadcasts_to(target.shape, "that of target", weightOptional, posWeightOptional)
-    return loss(cross_entropy, (self, target, weightOptional, posWeightOptional), out, reduction, precise=True)
+    return loss(cross_entropy, (self, target, weightOptional, posWeightOptional), out, reduction, precise=True, single=True)
 
 
 def cross_entropy(x: Array, target: Array, weight: Array | None, positive_weight: Array | None) -> Array:

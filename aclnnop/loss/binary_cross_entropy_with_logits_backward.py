@@ -25,7 +25,7 @@ def aclnnBinaryCrossEntropyWithLogitsBackward(
     same_dtype(self, target, weightOptional, posWeightOptional, out)
     same_shape(self, target, out)
     broadcasts_to(self.shape, "that of self", weightOptional, posWeightOptional, gradOutput)
-    return gradient(logits_slope, (gradOutput, self, target, weightOptional, posWeightOptional), out, reduction, precise=True)
+    return gradient(logits_slope, (gradOutput, self, target, weightOptional, posWeightOptional), out, reduction, precise=True, single=True)
 
 
 def logits_slope(x: Array, target: Array, weight: Array | None, positive_weight: Array | None) -> Array:

@@ -7,7 +7,8 @@ from acl_emu.spec import Array, require
 
 def squared_error(x: Array, y: Array) -> Array:
     """The square of the difference."""
-    return np.asarray(np.square(x - y))
+    square: Array = np.square(x - y)
+    return square
 
 
 def require_beta(beta: float) -> None:

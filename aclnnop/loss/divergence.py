@@ -37,6 +37,7 @@ def divergence_gradient(
         writes=(out,),
         via=promote(grad, self, target),
         compute=np.float64,
+        single=True,
         slope=slope,
         count=counts.get(DivergenceReduction(reduction), 1),
         shape=shape,
@@ -50,4 +51,5 @@ def summed_chain(grad: Array, x: Array, y: Array, *, slope: Any, count: int, sha
     whole = np.broadcast_to(grad * slope(x, y, log_target) / count, shape)
     padded = (1,) * (len(shape) - len(onto)) + onto
     axes = tuple(axis for axis, (length, own) in enumerate(zip(shape, padded, strict=True)) if length != own)
-    return np.asarray(whole.sum(axis=axes, keepdims=True).reshape(onto))
+    summed: Array = whole.sum(axis=axes, keepdims=True).reshape(onto)
+    return summed

@@ -26,4 +26,5 @@ def aclnnL1Loss(self: NumberIn, target: NumberIn, reduction: ReductionMode, out:
 
 def distance(x: Array, y: Array) -> Array:
     """The formula."""
-    return np.asarray(np.abs(x - y))
+    distances: Array = np.abs(x - y)
+    return distances

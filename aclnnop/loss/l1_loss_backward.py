@@ -14,4 +14,5 @@ def aclnnL1LossBackward(gradOutput: FloatIn, self: FloatIn, target: FloatIn, red
 
 def side(x: Array, y: Array) -> Array:
     """On which side of ``y`` is ``x``: -1, 0 or 1."""
-    return np.asarray(np.sign(x - y))
+    sides: Array = np.sign(x - y)
+    return sides

@@ -13,8 +13,9 @@ OptionalPlainIn = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, formats=(AC
 
 
 def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x)); where exp overflows the result is 0, as it should be."""
-    return 1 / (1 + np.exp(-x))
+    """1 / (1 + exp(-x)), from an exponential that is at most 1."""
+    small = np.exp(-np.abs(x))
+    return np.where(x > 0, 1, small) / (1 + small)
 
 
 def softplus(x: Array) -> Array:

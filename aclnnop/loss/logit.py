@@ -16,4 +16,5 @@ def aclnnLogit(input: FloatIn, eps: Double, out: ConstFloatOut) -> Plan:
 def log_odds(x: Array, *, eps: float) -> Array:
     """The cases in the order of the formula: above one half, ``eps`` is larger than ``1 - eps``."""
     kept = np.where(x < eps, eps, np.where(x > 1 - eps, 1 - eps, x)) if eps >= 0 else x
-    return np.asarray(np.log(kept / (1 - kept)))
+    odds: Array = np.log(kept / (1 - kept))
+    return odds

@@ -25,11 +25,12 @@ def loss(
     reduced: tuple[tuple[int, ...], ...] = ONE_NUMBER,
     first_axis: bool = False,
     precise: bool = False,
+    single: bool = False,
     **attributes: Any,
 ) -> Plan:
     """``pointwise(*reads)``: as it is, or reduced to one of the shapes in ``reduced``, or along the ``first_axis`` only.
 
-    ``precise`` is for formulas that lose too much in float32; sums always do.
+    ``precise`` is for formulas that lose too much in numpy's float32; sums always do. ``single``: the engine's is enough for them.
     """
     via, shape = _combined(reads)
     if reduction == Reduction.NONE:
@@ -45,6 +46,7 @@ def loss(
         writes=(out,),
         via=via,
         compute=compute,
+        single=single,
         pointwise=pointwise,
         reduction=reduction,
         first_axis=first_axis,
@@ -54,21 +56,30 @@ def loss(
 
 def reduce_loss(*arrays: Array, pointwise: Callable[..., Array], reduction: int, first_axis: bool, **attributes: Any) -> Array:
     """All of the loss, its sum, or its mean, which for no elements at all is NaN."""
-    values = np.asarray(pointwise(*arrays, **attributes))
+    values = pointwise(*arrays, **attributes)
     if reduction == Reduction.NONE:
         return values
-    terms = np.atleast_1d(values) if first_axis else values.ravel()
-    total = terms.sum(axis=0)
-    return np.asarray(total / len(terms) if reduction == Reduction.MEAN else total)
+    along_first = first_axis and values.ndim > 0
+    total: Array = values.sum(axis=0 if along_first else None)
+    return total / (len(values) if along_first else values.size) if reduction == Reduction.MEAN else total
 
 
-def gradient(slope: Callable[..., Array], reads: Inputs, out: Operand, reduction: int, *, precise: bool = False, **attributes: Any) -> Plan:
+def gradient(
+    slope: Callable[..., Array],
+    reads: Inputs,
+    out: Operand,
+    reduction: int,
+    *,
+    precise: bool = False,
+    single: bool = False,
+    **attributes: Any,
+) -> Plan:
     """``grad * slope(*others)``, ``grad`` being the first of ``reads``; a mean spreads it over all elements."""
     via, shape = _combined(reads)
     shape_is(out, shape, "the inputs' broadcast shape")
     count = math.prod(shape) if reduction == Reduction.MEAN else 1
     compute = np.float64 if precise else None
-    return mapped(chain, reads=reads, writes=(out,), via=via, compute=compute, slope=slope, count=count, **attributes)
+    return mapped(chain, reads=reads, writes=(out,), via=via, compute=compute, single=single, slope=slope, count=count, **attributes)
 
 
 def chain(grad: Array, *arrays: Array, slope: Callable[..., Array], count: int, **attributes: Any) -> Array:

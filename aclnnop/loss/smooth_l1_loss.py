@@ -16,5 +16,5 @@ def aclnnSmoothL1Loss(self: FloatIn, target: FloatIn, reduction: ReductionMode, 
 
 def smooth_distance(x: Array, y: Array, *, beta: float) -> Array:
     """The formula; the square is not formed, since it may overflow."""
-    distance = np.asarray(np.abs(x - y))
+    distance = np.abs(x - y)
     return np.where(distance < beta, 0.5 * distance * (distance / beta), distance - 0.5 * beta)

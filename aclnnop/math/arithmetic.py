@@ -62,7 +62,7 @@ def combined(kernel: Callable[..., Array], left: Operand, right: Operand | Scala
     # Truth values are added as whole numbers, and what is not zero is true. No array type has half-precision parts.
     compute = np.dtype(np.int8) if dtype is BOOL else None
     via = COMPLEX64 if dtype is COMPLEX32 else dtype
-    finish = half_parts if dtype is COMPLEX32 else np.asarray
+    finish = half_parts if dtype is COMPLEX32 else unchanged
 
     def number(scalar: Scalar) -> Any:
         value = scalar.converted(via)
@@ -73,6 +73,11 @@ def combined(kernel: Callable[..., Array], left: Operand, right: Operand | Scala
         return mapped(lambda x, y: finish(kernel(x, y, *scalars)), reads=(left, right), writes=(out,), via=via, compute=compute)
     other = number(right)
     return mapped(lambda x: finish(kernel(x, other, *scalars)), reads=(left,), writes=(out,), via=via, compute=compute)
+
+
+def unchanged(values: Array) -> Array:
+    """As they are."""
+    return values
 
 
 def half_parts(values: Array) -> Array:

@@ -22,4 +22,5 @@ def reduced_shape(operand: Operand, axes: Sequence[int], keep: bool) -> tuple[in
 
 def largest(values: Array, *, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
     """The largest element of each slice; NaN is larger than everything."""
-    return np.asarray(values.max(axis=axes) if values.ndim else values).reshape(shape)
+    found: Array = (values.max(axis=axes) if values.ndim else values).reshape(shape)
+    return found

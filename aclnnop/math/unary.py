@@ -18,4 +18,4 @@ def elementwise(function: Callable[[Array], Array], self: Operand, out: Operand)
     castable(via, out)
     same_shape(self, out)
     wide = np.complex128 if via.kind == "complex" else np.float64
-    return mapped(function, reads=(self,), writes=(out,), via=via, compute=wide)
+    return mapped(function, reads=(self,), writes=(out,), via=via, compute=wide, single=True)

@@ -1,0 +1,692 @@
+/* Programs that acl_emu/native makes of kernels, run on all threads: the loops around the tiles.
+ *
+ * A program sees its operands as two nested ranges, outer and inner, each of one or several dimensions. What a unit of work is depends
+ * on its shape only, never on the number of threads, and each unit is one thread's: no result changes with their number. */
+#define _GNU_SOURCE
+#include "engine.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The layout of a program: numbers of 64 bits, written by acl_emu/native/engine.py. */
+
+typedef struct {
+    int64_t count, length[MOST_DIMS], stride[MOST_DIMS]; /* strides in bytes; one dimension that is contiguous where possible */
+} range_view;
+
+typedef struct {
+    int64_t dtype, item;
+    int64_t extent; /* bytes from the address on that may be touched */
+    int64_t in_place; /* a write that may lie exactly on a read */
+    range_view outer, inner;
+} operand_view;
+
+typedef struct {
+    int64_t code, dst, a, b, c;
+} step;
+
+typedef struct {
+    int64_t lane_begin, lane_end; /* steps on every tile */
+    int64_t row_begin, row_end;   /* steps when the tiles of a row are through */
+} phase;
+
+enum { MAP, BLOCKS, ROWS, COLUMNS, TOTALS };
+
+typedef struct {
+    int64_t wide;  /* lanes are double, not float */
+    int64_t shape; /* MAP, ... */
+    int64_t outer, inner;
+    int64_t reads, operands, slots, constants, kept, sums, phases;
+    int64_t prologue_end;
+    int64_t block; /* BLOCKS: length of its last dimension but one */
+    int64_t lanes; /* in a tile, and in a column of COLUMNS */
+    int64_t operand_at, constant_at, phase_at, step_at;
+} header;
+
+/* The first three are known to acl_emu/native/engine.py. */
+enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, THREADED_LANES = 1 << 15 };
+
+typedef struct {
+    const header *program;
+    const operand_view *operands;
+    const phase *phases;
+    const step *steps;
+    const double *constants;
+    const tile_code *code;
+    char *memory[MOST_OPERANDS];
+    size_t lane_size, tile;
+    int64_t units;
+    int64_t unit_length; /* lanes, or rows, of a unit */
+    int64_t chunks;      /* TOTALS: units of a row */
+    double *partials;    /* TOTALS: what each unit found */
+    atomic_int_fast64_t next;
+    atomic_int failed;
+} job;
+
+/* Room of one thread: registers, what a tile gathers, kept rows, sums. */
+typedef struct {
+    char *registers;
+    size_t size;
+    void *slot[MOST_SLOTS];
+    char *kept[MOST_SLOTS];
+    void *sum[MOST_SUMS];
+    char *gathered;
+} room;
+
+static __thread room own_room;
+
+static const tile_code *tiles(void)
+{
+#if defined(__x86_64__)
+    static const tile_code *chosen;
+    if (!chosen) {
+        __builtin_cpu_init();
+        const int wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+        chosen = wide ? &acl_emu_tiles_v3 : &acl_emu_tiles_baseline;
+    }
+    return chosen;
+#else
+    return &acl_emu_tiles_baseline;
+#endif
+}
+
+/* Memory operands */
+
+static inline int64_t offset_of(const range_view *range, int64_t index)
+{
+    if (range->count == 1) {
+        return index * range->stride[0];
+    }
+    int64_t offset = 0;
+    for (int64_t d = range->count - 1; d >= 0 && index; d--) {
+        const int64_t rest = index / range->length[d];
+        offset += (index - rest * range->length[d]) * range->stride[d];
+        index = rest;
+    }
+    return offset;
+}
+
+#define COPY_STRIDED(type)                                                                         \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        memcpy(to + (int64_t)i * to_stride, from + (int64_t)i * from_stride, sizeof(type));         \
+    }
+
+static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t from_stride, size_t n, int64_t item)
+{
+    if (to_stride == item && from_stride == item) {
+        memcpy(to, from, n * (size_t)item);
+        return;
+    }
+    switch (item) {
+    case 1: COPY_STRIDED(uint8_t) break;
+    case 2: COPY_STRIDED(uint16_t) break;
+    case 4: COPY_STRIDED(uint32_t) break;
+    default: COPY_STRIDED(uint64_t) break;
+    }
+}
+
+/* Some elements of an inner range, gathered in a row (or spread out from one). */
+static void move_range(const operand_view *operand, char *base, int64_t first, size_t n, char *row, int out)
+{
+    const range_view *inner = &operand->inner;
+    const int64_t item = operand->item, last = inner->count - 1;
+    while (n) {
+        const int64_t at = first % inner->length[last];
+        size_t run = (size_t)(inner->length[last] - at);
+        run = run < n ? run : n;
+        char *there = base + offset_of(inner, first);
+        if (out) {
+            copy_strided(there, inner->stride[last], row, item, run, item);
+        } else {
+            copy_strided(row, item, there, inner->stride[last], run, item);
+        }
+        row += run * (size_t)item;
+        first += (int64_t)run;
+        n -= run;
+    }
+}
+
+/* Where a tile lies: of the inner range from `first` on, or a block of two dimensions. */
+typedef struct {
+    int64_t outer, first;
+    size_t n;
+    int64_t i, j, rows, columns;
+} place;
+
+static void move_block(const operand_view *operand, char *base, const place *at, char *row, int out)
+{
+    const int64_t item = operand->item, down = operand->inner.stride[0], across = operand->inner.stride[1];
+    char *corner = base + at->i * down + at->j * across;
+    const int upright = llabs(down) < llabs(across); /* walk along the shorter way through memory */
+    const int64_t lines = upright ? at->columns : at->rows, length = upright ? at->rows : at->columns;
+    const int64_t line_stride = upright ? across : down, stride = upright ? down : across;
+    const int64_t row_line = upright ? item : at->columns * item, row_stride = upright ? at->columns * item : item;
+    for (int64_t k = 0; k < lines; k++) {
+        if (out) {
+            copy_strided(corner + k * line_stride, stride, row + k * row_line, row_stride, (size_t)length, item);
+        } else {
+            copy_strided(row + k * row_line, row_stride, corner + k * line_stride, stride, (size_t)length, item);
+        }
+    }
+}
+
+static void load(const job *work, room *own, int64_t index, int64_t dst, const place *at, int mask)
+{
+    const operand_view *operand = &work->operands[index];
+    const int wide = (int)work->program->wide;
+    char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
+    char *lanes = own->registers + (size_t)dst * TILE_BYTES;
+    const char *row = own->gathered;
+    own->slot[dst] = lanes;
+    if (work->program->shape == BLOCKS && operand->inner.count == 2) {
+        move_block(operand, base, at, own->gathered, 0);
+    } else if (operand->inner.count == 1 && operand->inner.stride[0] == operand->item) {
+        row = base + at->first * operand->item;
+        if (!mask && operand->dtype == (wide ? F64 : F32) && (uintptr_t)row % sizeof(float) == 0) {
+            own->slot[dst] = (void *)row;
+            return;
+        }
+    } else if (operand->inner.count == 1 && operand->inner.stride[0] == 0) {
+        if (mask) {
+            work->code->load_mask[wide](lanes, (const uint8_t *)base, 1);
+        } else {
+            work->code->load[wide][operand->dtype](lanes, base, 1);
+        }
+        work->code->spread[wide](lanes, lanes, at->n);
+        return;
+    } else {
+        move_range(operand, base, at->first, at->n, own->gathered, 0);
+    }
+    if (mask) {
+        work->code->load_mask[wide](lanes, (const uint8_t *)row, at->n);
+    } else {
+        work->code->load[wide][operand->dtype](lanes, row, at->n);
+    }
+}
+
+static void store(const job *work, room *own, int64_t index, const void *lanes, const place *at)
+{
+    const operand_view *operand = &work->operands[index];
+    const int wide = (int)work->program->wide;
+    char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
+    if (work->program->shape == BLOCKS && operand->inner.count == 2) {
+        work->code->store[wide][operand->dtype](own->gathered, lanes, at->n);
+        move_block(operand, base, at, own->gathered, 1);
+    } else if ((operand->inner.count == 1 && operand->inner.stride[0] == operand->item) || at->n == 1) {
+        work->code->store[wide][operand->dtype](base + offset_of(&operand->inner, at->first), lanes, at->n);
+    } else {
+        work->code->store[wide][operand->dtype](own->gathered, lanes, at->n);
+        move_range(operand, base, at->first, at->n, own->gathered, 1);
+    }
+}
+
+/* Steps */
+
+static void clear_sums(const job *work, room *own, size_t lanes)
+{
+    const header *program = work->program;
+    for (int64_t k = 0; k < program->sums; k++) {
+        memset(own->sum[k], 0, lanes * sizeof(double));
+    }
+}
+
+static void begin_max(const job *work, void *best, size_t lanes)
+{
+    const double least = -1.0 / 0.0;
+    work->code->from_double[work->program->wide](best, &least, 1);
+    work->code->spread[work->program->wide](best, best, lanes);
+}
+
+static double total_of(const double *partials)
+{
+    double sums[PARTIALS];
+    memcpy(sums, partials, sizeof sums);
+    for (size_t width = PARTIALS / 2; width; width /= 2) {
+        for (size_t k = 0; k < width; k++) {
+            sums[k] += sums[k + width];
+        }
+    }
+    return sums[0];
+}
+
+static double largest_of(const void *partials, int wide)
+{
+    double best = -1.0 / 0.0;
+    for (size_t k = 0; k < PARTIALS; k++) {
+        const double value = wide ? ((const double *)partials)[k] : ((const float *)partials)[k];
+        best = value > best || value != value ? value : best;
+    }
+    return best;
+}
+
+static void run_steps(const job *work, room *own, int64_t begin, int64_t end, const place *at, size_t n)
+{
+    const header *program = work->program;
+    const int wide = (int)program->wide, in_columns = program->shape == COLUMNS;
+    for (const step *s = work->steps + begin; s < work->steps + end; s++) {
+        if (s->code < FUNCTIONS) {
+            work->code->functions[wide][s->code](own->slot[s->dst], own->slot[s->a], own->slot[s->b], own->slot[s->c], n);
+            continue;
+        }
+        switch (s->code) {
+        case LOAD:
+        case LOAD_MASK: load(work, own, s->a, s->dst, at, s->code == LOAD_MASK); break;
+        case STORE: store(work, own, s->dst, own->slot[s->a], at); break;
+        case KEEP: memcpy(own->kept[s->dst] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size, own->slot[s->a], n * work->lane_size); break;
+        case TAKE: own->slot[s->dst] = own->kept[s->a] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size; break;
+        case SUM: (in_columns ? work->code->lane_sum : work->code->row_sum)[wide](own->sum[s->dst], own->slot[s->a], n); break;
+        case MAX:
+            if (in_columns) {
+                work->code->functions[wide][MAXIMUM](own->sum[s->dst], own->sum[s->dst], own->slot[s->a], NULL, n);
+            } else {
+                work->code->row_max[wide](own->sum[s->dst], own->slot[s->a], n);
+            }
+            break;
+        case FINISH_SUM:
+        case FINISH_MAX:
+            if (!in_columns) {
+                const double value = s->code == FINISH_SUM ? total_of(own->sum[s->a]) : largest_of(own->sum[s->a], wide);
+                work->code->from_double[wide](own->slot[s->dst], &value, 1);
+            } else if (s->code == FINISH_SUM) {
+                work->code->from_double[wide](own->slot[s->dst], own->sum[s->a], n);
+            } else {
+                memcpy(own->slot[s->dst], own->sum[s->a], n * work->lane_size);
+            }
+            break;
+        case SPREAD:
+            if (in_columns) {
+                memcpy(own->slot[s->dst], own->slot[s->a], n * work->lane_size);
+            } else {
+                work->code->spread[wide](own->slot[s->dst], own->slot[s->a], work->tile);
+            }
+            break;
+        }
+    }
+}
+
+/* Sums start at zero, maxima below everything. */
+static void begin_phase(const job *work, room *own, const phase *now, size_t lanes)
+{
+    clear_sums(work, own, lanes);
+    for (const step *s = work->steps + now->lane_begin; s < work->steps + now->lane_end; s++) {
+        if (s->code == MAX) {
+            begin_max(work, own->sum[s->dst], lanes);
+        }
+    }
+}
+
+/* Units of work */
+
+static void run_map(const job *work, room *own, int64_t unit)
+{
+    const phase *only = work->phases;
+    const int64_t begin = unit * work->unit_length;
+    int64_t end = begin + work->unit_length;
+    end = end < work->program->inner ? end : work->program->inner;
+    for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
+        const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
+        const place at = {.first = first, .n = n};
+        run_steps(work, own, only->lane_begin, only->lane_end, &at, n);
+    }
+}
+
+static void run_block(const job *work, room *own, int64_t unit)
+{
+    enum { SIDE = 32 };
+    const header *program = work->program;
+    const phase *only = work->phases;
+    const int64_t rows = program->block, columns = program->inner / rows;
+    const int64_t down = (rows + SIDE - 1) / SIDE, width = (int64_t)work->tile / SIDE;
+    const int64_t outer = unit / down, i = unit % down * SIDE;
+    for (int64_t j = 0; j < columns; j += width) {
+        place at = {.outer = outer, .i = i, .j = j, .rows = rows - i < SIDE ? rows - i : SIDE, .columns = columns - j < width ? columns - j : width};
+        at.n = (size_t)(at.rows * at.columns);
+        run_steps(work, own, only->lane_begin, only->lane_end, &at, at.n);
+    }
+}
+
+static void run_rows(const job *work, room *own, int64_t unit)
+{
+    const header *program = work->program;
+    const int64_t begin = unit * work->unit_length;
+    int64_t end = begin + work->unit_length;
+    end = end < program->outer ? end : program->outer;
+    for (int64_t row = begin; row < end; row++) {
+        for (int64_t p = 0; p < program->phases; p++) {
+            const phase *now = &work->phases[p];
+            begin_phase(work, own, now, PARTIALS);
+            for (int64_t first = 0; first < program->inner; first += (int64_t)work->tile) {
+                const size_t left = (size_t)(program->inner - first), n = left < work->tile ? left : work->tile;
+                const place at = {.outer = row, .first = first, .n = n};
+                run_steps(work, own, now->lane_begin, now->lane_end, &at, n);
+            }
+            const place whole = {.outer = row, .n = 1};
+            run_steps(work, own, now->row_begin, now->row_end, &whole, 1);
+        }
+    }
+}
+
+static void run_columns(const job *work, room *own, int64_t unit)
+{
+    const header *program = work->program;
+    const int64_t first = unit * program->lanes, left = program->inner - first;
+    const size_t n = (size_t)(left < program->lanes ? left : program->lanes);
+    for (int64_t p = 0; p < program->phases; p++) {
+        const phase *now = &work->phases[p];
+        begin_phase(work, own, now, n);
+        for (int64_t k = 0; k < program->outer; k++) {
+            const place at = {.outer = k, .first = first, .n = n};
+            run_steps(work, own, now->lane_begin, now->lane_end, &at, n);
+        }
+        const place whole = {.outer = 0, .first = first, .n = n};
+        run_steps(work, own, now->row_begin, now->row_end, &whole, n);
+    }
+}
+
+/* TOTALS: parts of a long row; what they found is combined in order when all are through. */
+static void run_part(const job *work, room *own, int64_t unit)
+{
+    const header *program = work->program;
+    const phase *only = work->phases;
+    const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length;
+    int64_t end = begin + work->unit_length;
+    end = end < program->inner ? end : program->inner;
+    begin_phase(work, own, only, PARTIALS);
+    for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
+        const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
+        const place at = {.outer = row, .first = first, .n = n};
+        run_steps(work, own, only->lane_begin, only->lane_end, &at, n);
+    }
+    double *found = work->partials + unit * program->sums * PARTIALS;
+    for (int64_t k = 0; k < program->sums; k++) {
+        memcpy(found + k * PARTIALS, own->sum[k], PARTIALS * sizeof(double));
+    }
+}
+
+static void finish_totals(const job *work, room *own)
+{
+    const header *program = work->program;
+    const phase *only = work->phases;
+    for (int64_t row = 0; row < program->outer; row++) {
+        begin_phase(work, own, only, PARTIALS);
+        for (int64_t chunk = 0; chunk < work->chunks; chunk++) {
+            const double *found = work->partials + (row * work->chunks + chunk) * program->sums * PARTIALS;
+            for (const step *s = work->steps + only->lane_begin; s < work->steps + only->lane_end; s++) {
+                if (s->code == MAX) {
+                    work->code->row_max[program->wide](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
+                } else if (s->code == SUM) {
+                    work->code->row_sum[1](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
+                }
+            }
+        }
+        const place whole = {.outer = row, .n = 1};
+        run_steps(work, own, only->row_begin, only->row_end, &whole, 1);
+    }
+}
+
+/* Rooms */
+
+static int prepare_room(const job *work, room *own)
+{
+    const header *program = work->program;
+    const size_t columns = program->shape == COLUMNS ? (size_t)(program->outer * program->lanes) : (size_t)program->inner;
+    const size_t kept = program->kept ? (columns * work->lane_size + 63) / 64 * 64 : 0;
+    const size_t sums = (work->tile > PARTIALS ? work->tile : PARTIALS) * sizeof(double);
+    const size_t size = (size_t)program->slots * TILE_BYTES + 2 * TILE_BYTES + kept * (size_t)program->kept + sums * (size_t)program->sums;
+    if (own->size < size) {
+        free(own->registers);
+        own->size = 0;
+        own->registers = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
+        if (!own->registers) {
+            return 0;
+        }
+        own->size = size;
+    }
+    char *next = own->registers;
+    for (int64_t k = 0; k < program->slots; k++, next += TILE_BYTES) {
+        own->slot[k] = next;
+    }
+    own->gathered = next;
+    next += 2 * TILE_BYTES;
+    for (int64_t k = 0; k < program->kept; k++, next += kept) {
+        own->kept[k] = next;
+    }
+    for (int64_t k = 0; k < program->sums; k++, next += sums) {
+        own->sum[k] = next;
+    }
+    for (int64_t k = 0; k < program->constants; k++) {
+        work->code->from_double[program->wide](own->slot[k], &work->constants[k], 1);
+        work->code->spread[program->wide](own->slot[k], own->slot[k], work->tile);
+    }
+    const place everywhere = {.n = work->tile};
+    run_steps(work, own, 0, program->prologue_end, &everywhere, work->tile);
+    return 1;
+}
+
+static void run_units(job *work)
+{
+    room *own = &own_room;
+    int ready = 0;
+    int64_t unit;
+    while ((unit = atomic_fetch_add(&work->next, 1)) < work->units) {
+        if (!ready && !(ready = prepare_room(work, own))) {
+            atomic_store(&work->failed, 1);
+            return;
+        }
+        switch (work->program->shape) {
+        case MAP: run_map(work, own, unit); break;
+        case BLOCKS: run_block(work, own, unit); break;
+        case ROWS: run_rows(work, own, unit); break;
+        case COLUMNS: run_columns(work, own, unit); break;
+        default: run_part(work, own, unit); break;
+        }
+    }
+}
+
+/* Threads */
+
+static struct {
+    pthread_mutex_t in_use; /* held by the caller whose job the helpers work on */
+    pthread_mutex_t lock;
+    pthread_cond_t wake, done;
+    int helpers;
+    int wanted;
+    int active;
+    uint64_t number;
+    void (*function)(void *);
+    void *argument;
+} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, 0, NULL, NULL};
+
+static void *help(void *unused)
+{
+    uint64_t seen = 0;
+    (void)unused;
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        while (pool.number == seen || !pool.wanted) {
+            seen = pool.number;
+            pthread_cond_wait(&pool.wake, &pool.lock);
+        }
+        seen = pool.number;
+        pool.wanted--;
+        pool.active++;
+        pthread_mutex_unlock(&pool.lock);
+        pool.function(pool.argument);
+        pthread_mutex_lock(&pool.lock);
+        if (!--pool.active) {
+            pthread_cond_signal(&pool.done);
+        }
+    }
+    return NULL;
+}
+
+/* A child process has none of its parent's helpers, whatever state they were in. */
+static void forget_helpers(void)
+{
+    pthread_mutex_init(&pool.in_use, NULL);
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.wake, NULL);
+    pthread_cond_init(&pool.done, NULL);
+    pool.helpers = pool.wanted = pool.active = 0;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_helpers);
+}
+
+/* Call function(argument) on the calling thread and on up to `threads` - 1 helpers at once; returns when all of them have returned. */
+EXPORT void acl_emu_engine_together(void (*function)(void *), void *argument, int64_t threads)
+{
+    if (threads < 2 || pthread_mutex_trylock(&pool.in_use)) {
+        function(argument); /* another stream has the helpers */
+        return;
+    }
+    pthread_mutex_lock(&pool.lock);
+    while (pool.helpers < threads - 1) {
+        pthread_t thread;
+        pthread_attr_t detached;
+        pthread_attr_init(&detached);
+        pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+        const int failed = pthread_create(&thread, &detached, help, NULL);
+        pthread_attr_destroy(&detached);
+        if (failed) {
+            break;
+        }
+        pool.helpers++;
+    }
+    pool.function = function;
+    pool.argument = argument;
+    pool.wanted = threads - 1 < pool.helpers ? (int)threads - 1 : pool.helpers;
+    pool.number++;
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.lock);
+    function(argument);
+    pthread_mutex_lock(&pool.lock);
+    pool.wanted = 0;
+    while (pool.active) {
+        pthread_cond_wait(&pool.done, &pool.lock);
+    }
+    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&pool.in_use);
+}
+
+static void run_units_of(void *argument)
+{
+    run_units(argument);
+}
+
+/* Running */
+
+static const int64_t *regions; /* count, then first address, end, and distance to where kernels find it */
+
+EXPORT void acl_emu_engine_set_regions(const int64_t *table)
+{
+    regions = table;
+}
+
+/* Where an operand lies for kernels; NULL outside device memory. */
+static char *locate(int64_t address, int64_t extent)
+{
+    for (int64_t k = 0; regions && k < regions[0]; k++) {
+        const int64_t *region = regions + 1 + 3 * k;
+        if (address >= region[0] && address < region[1]) {
+            return address + extent <= region[1] ? (char *)(address + region[2]) : NULL;
+        }
+    }
+    return NULL;
+}
+
+enum { DONE = 0, OVERLAP = 1, NO_MEMORY = 2 };
+
+/* Whether some write lies partly on another operand: then a result may only be stored when all of it has been computed. */
+static int overlapping(const job *work)
+{
+    const header *program = work->program;
+    for (int64_t w = program->reads; w < program->operands; w++) {
+        const char *begin = work->memory[w], *end = begin + work->operands[w].extent;
+        for (int64_t k = 0; k < program->operands; k++) {
+            const char *other = work->memory[k];
+            if (k == w || other >= end || other + work->operands[k].extent <= begin) {
+                continue;
+            }
+            const int same = k < program->reads && other == begin && work->operands[w].in_place &&
+                             !memcmp(&work->operands[w].outer, &work->operands[k].outer, 2 * sizeof(range_view)) &&
+                             work->operands[w].item == work->operands[k].item;
+            if (!same) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* 0: done; 1: operands overlap; 2: no memory; -1 - k: operand k does not lie in device memory. */
+EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *addresses, int64_t on_host, int64_t threads)
+{
+    const header *program = (const header *)numbers;
+    job work = {
+        .program = program,
+        .operands = (const operand_view *)(numbers + program->operand_at),
+        .phases = (const phase *)(numbers + program->phase_at),
+        .steps = (const step *)(numbers + program->step_at),
+        .constants = (const double *)(numbers + program->constant_at),
+        .code = tiles(),
+        .lane_size = program->wide ? sizeof(double) : sizeof(float),
+    };
+    for (int64_t k = 0; k < program->operands; k++) {
+        work.memory[k] = on_host ? (char *)addresses[k] : locate(addresses[k], work.operands[k].extent);
+        if (!work.memory[k]) {
+            return -1 - k;
+        }
+    }
+    if (overlapping(&work)) {
+        return OVERLAP;
+    }
+    work.tile = TILE_BYTES / work.lane_size;
+    int64_t total = program->outer * program->inner;
+    switch (program->shape) {
+    case MAP:
+        work.unit_length = CHUNK_TILES * (int64_t)work.tile;
+        work.units = (program->inner + work.unit_length - 1) / work.unit_length;
+        break;
+    case BLOCKS: work.units = program->outer * ((program->block + 31) / 32); break;
+    case ROWS:
+        work.unit_length = CHUNK_TILES * (int64_t)work.tile / program->inner;
+        work.unit_length = work.unit_length ? work.unit_length : 1;
+        work.units = (program->outer + work.unit_length - 1) / work.unit_length;
+        break;
+    case COLUMNS: work.units = (program->inner + program->lanes - 1) / program->lanes; break;
+    default:
+        work.unit_length = TOTAL_TILES * (int64_t)work.tile;
+        work.chunks = (program->inner + work.unit_length - 1) / work.unit_length;
+        work.units = program->outer * work.chunks;
+        work.partials = malloc((size_t)(work.units * program->sums * PARTIALS) * sizeof(double));
+        if (!work.partials) {
+            return NO_MEMORY;
+        }
+        break;
+    }
+    if (total < THREADED_LANES || work.units < 2) {
+        threads = 1;
+    }
+    acl_emu_engine_together(run_units_of, &work, threads < work.units ? threads : work.units);
+    if (program->shape == TOTALS && !atomic_load(&work.failed)) {
+        if (prepare_room(&work, &own_room)) {
+            finish_totals(&work, &own_room);
+        } else {
+            atomic_store(&work.failed, 1);
+        }
+    }
+    free(work.partials);
+    return atomic_load(&work.failed) ? NO_MEMORY : DONE;
+}

@@ -1,0 +1,43 @@
+/* The engine: runs traced kernels over tiles of numbers that stay in the first-level cache. */
+#ifndef ACL_EMU_ENGINE_H
+#define ACL_EMU_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TILE_BYTES = 4096, /* of one register; a kernel has few of them alive at a time */
+    MOST_DIMS = 8,
+    PARTIALS = 16 /* numbers that a sum along a row is kept in until its end */
+};
+
+/* How elements lie in memory. The order is known to acl_emu/native/engine.py. */
+enum { F32, F64, F16, BF16, BOOL8, I8, U8, I16, I32, I64, DTYPES };
+
+/* What a step does. The order is known to acl_emu/native/engine.py. */
+enum {
+    ADD, SUB, MUL, DIV, NEG, ABS, SIGN, SQUARE, MAXIMUM, MINIMUM, EXP, EXP_OF_DIFFERENCE, LOG, LOG1P, SQRT,
+    LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, NOT, WHERE, AS_NUMBER, ROUND_F32, ROUND_F16, ROUND_BF16, FUNCTIONS,
+    LOAD = FUNCTIONS, LOAD_MASK, STORE, KEEP, TAKE, SUM, MAX, FINISH_SUM, FINISH_MAX, SPREAD
+};
+
+/* dst = function(a, b, c) on n lanes; dst may be one of the others. */
+typedef void tile_function(void *dst, const void *a, const void *b, const void *c, size_t n);
+
+/* What is compiled once for each instruction set: functions on lanes of float (0) and of double (1). */
+typedef struct {
+    tile_function *functions[2][FUNCTIONS];
+    void (*load[2][DTYPES])(void *lanes, const void *memory, size_t n);
+    void (*load_mask[2])(void *lanes, const uint8_t *memory, size_t n);
+    void (*store[2][BF16 + 1])(void *memory, const void *lanes, size_t n);
+    void (*spread[2])(void *lanes, const void *value, size_t n);
+    void (*row_sum[2])(double *partials, const void *lanes, size_t n);
+    void (*row_max[2])(void *partials, const void *lanes, size_t n);
+    void (*lane_sum[2])(double *sums, const void *lanes, size_t n);
+    void (*from_double[2])(void *lanes, const double *values, size_t n);
+} tile_code;
+
+extern const tile_code acl_emu_tiles_baseline;
+extern const tile_code acl_emu_tiles_v3;
+
+#endif

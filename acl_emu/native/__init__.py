@@ -1,0 +1,143 @@
+"""Kernels at the machine's speed: a kernel, a pure numpy function, is traced into a graph and run by the engine in the shim.
+
+The numpy function stays the one definition. Where it does something that cannot be traced, where operands overlap, and where
+ACL_EMU_NATIVE=0 is set, numpy runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from acl_emu import dtypes
+from acl_emu.native.engine import Program, library
+from acl_emu.native.program import Layout, compile_graph
+from acl_emu.native.trace import Graph, Untraceable, trace
+
+__all__ = ["Layout", "Program", "apply", "compiled", "layout_of"]
+
+Array = npt.NDArray[Any]
+
+_EXACT = frozenset(
+    {
+        *("input", "constant", "same", "neg", "abs", "sign", "maximum", "minimum", "max", "where", "as_number"),
+        *("less", "less_equal", "equal", "not_equal", "and", "or", "not"),
+    }
+)
+_APPROXIMATE = frozenset({"exp", "exp_of_difference", "log", "log1p"})
+_HALVES = ("float16", "bfloat16")
+
+
+def compiled(
+    kernel: Callable[..., Any],
+    reads: Sequence[Layout | None],
+    writes: Sequence[Layout],
+    *,
+    via: np.dtype[Any],
+    compute: np.dtype[Any],
+    single: bool = False,
+    raw: Sequence[int] = (),
+    on_host: bool = False,
+    attributes: dict[str, Any],
+) -> Program | None:
+    """A program for ``writes = kernel(*reads, **attributes)``; None where numpy has to run it.
+
+    Inputs are taken as ``compute``, results rounded to ``via``, then to the type of the output. ``single``: float32 is accurate enough
+    for results in float32, though ``compute`` is wider. ``raw``: results, by number, that are not rounded to ``via``.
+    """
+    if library() is None or compute.name not in ("float32", "float64"):
+        return None
+    present = [layout for layout in reads if layout is not None]
+    try:
+        given = [None if layout is None else (layout.shape, layout.dtype) for layout in reads]
+        graph = _traced(kernel, given, compute, attributes)
+        narrow = compute.name == "float32" or (single and via.name == "float32") or _is_exact_in_float32(graph, present, via)
+        _check_types(graph, present, via, narrow)
+        lanes = "float32" if narrow else "float64"
+        rounding = [
+            (via.name,) if index not in raw and layout.dtype != via and via.name != lanes else () for index, layout in enumerate(writes)
+        ]
+        if len(writes) != len(graph.outputs):
+            return None
+        numbers = compile_graph(graph, present, writes, rounding, wide=not narrow)
+    except Untraceable:
+        return None
+    elements = max(int(np.prod(layout.shape)) for layout in (*present, *writes))
+    return Program(numbers, len(present) + len(writes), elements, on_host=on_host)
+
+
+def _traced(kernel: Callable[..., Any], inputs: Sequence[Any], compute: np.dtype[Any], attributes: dict[str, Any]) -> Graph:
+    try:
+        with np.errstate(all="ignore"):
+            return trace(kernel, inputs, compute, attributes)
+    except Exception as error:  # whatever a kernel may do with an array and not with a symbol
+        raise Untraceable(str(error)) from None
+
+
+def _check_types(graph: Graph, reads: Sequence[Layout], via: np.dtype[Any], narrow: bool) -> None:
+    if via.name == "float64" and any(node.op in _APPROXIMATE for node in graph.nodes):
+        raise Untraceable("the engine's functions are not accurate enough for float64")
+    masks = {node.detail for node in graph.nodes if node.op == "input" and node.mask}
+    for index, layout in enumerate(reads):
+        # A whole number is rounded to `via` first, which a load does only where both are float32.
+        if layout.dtype.kind in "iu" and not (narrow and via.name == "float32") and index not in masks:
+            raise Untraceable("whole numbers that may have to be rounded")
+
+
+def _is_exact_in_float32(graph: Graph, reads: Sequence[Layout], via: np.dtype[Any]) -> bool:
+    """Whether half numbers combined in float32 and rounded give the same as in float64: at most one operation that rounds.
+
+    Twice the digits of the half type and two more make the second rounding innocent. Products and quotients may fall below the
+    smallest normal float32, but not those of float16.
+    """
+    if via.name not in _HALVES or any(layout.dtype not in (via, np.bool_) for layout in reads):
+        return False
+    rounding = [node.op for node in graph.nodes if node.op not in _EXACT]
+    if len(rounding) > 1 or not set(rounding) <= ({"add", "sub", "mul", "div"} if via.name == "float16" else {"add", "sub"}):
+        return False
+    constants = [node.detail for node in graph.nodes if node.op == "constant"]
+    return all(float(via.type(value)) == value or value != value for value in constants)
+
+
+def layout_of(array: Array) -> Layout:
+    """How an array lies in memory."""
+    return Layout(array.shape, array.strides, array.dtype)
+
+
+def apply(
+    kernel: Callable[..., Any],
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    *,
+    compute: npt.DTypeLike = np.float32,
+    single: bool = False,
+    **attributes: Any,
+) -> None:
+    """``outputs = kernel(*inputs, **attributes)`` on arrays, evaluated in ``compute`` and rounded once to each output's type."""
+    layouts = tuple(map(layout_of, inputs)), tuple(map(layout_of, outputs))
+    program = _program_of(kernel, *layouts, np.dtype(compute), single, tuple(sorted(attributes.items())))
+    if program is not None and program.run([array.ctypes.data for array in (*inputs, *outputs)]):
+        return
+    wide = [array if array.dtype == np.bool_ else array.astype(compute, copy=False) for array in inputs]
+    with np.errstate(all="ignore"):
+        results = kernel(*wide, **attributes)
+    for output, result in zip(outputs, results if isinstance(results, tuple) else (results,), strict=True):
+        output[...] = dtypes.round_to(np.asarray(result), dtypes.from_numpy(output.dtype))
+
+
+@lru_cache(maxsize=256)
+def _program_of(
+    kernel: Callable[..., Any],
+    reads: tuple[Layout, ...],
+    writes: tuple[Layout, ...],
+    compute: np.dtype[Any],
+    single: bool,
+    attributes: tuple[tuple[str, Any], ...],
+) -> Program | None:
+    via = writes[0].dtype
+    raw = range(len(writes))
+    return compiled(kernel, reads, writes, via=via, compute=compute, single=single, raw=raw, on_host=True, attributes=dict(attributes))

@@ -1,0 +1,492 @@
+"""From a graph to a program of the engine: which loops, which steps in which of them, which registers, in one row of 64-bit numbers.
+
+A program without reductions runs over all elements. One with reductions goes through each row in phases: a phase computes on tiles
+what can be computed so far and adds up the next reductions; when the row is through, they are finished, and the next phase begins.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from acl_emu.native.trace import Graph, Node, Shape, Untraceable, long_axes
+
+# What follows is known to acl_emu/cshim/engine.c and engine.h.
+_TILE_BYTES = 4096
+_MOST_DIMS, _MOST_OPERANDS, _MOST_SLOTS, _MOST_SUMS = 8, 32, 64, 8
+_PART_TILES = 64
+_DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64")
+_STORED = _DTYPES[:4]
+_FUNCTIONS = (
+    *("add", "sub", "mul", "div", "neg", "abs", "sign", "square", "maximum", "minimum", "exp", "exp_of_difference", "log", "log1p", "sqrt"),
+    *("less", "less_equal", "equal", "not_equal", "and", "or", "not", "where", "as_number", "float32", "float16", "bfloat16"),
+)
+"""The last three round to a type."""
+_STEPS = (*_FUNCTIONS, "load", "load_mask", "store", "keep", "take", "add_to_sum", "add_to_max", "finish_sum", "finish_max", "spread")
+_CODES = {name: code for code, name in enumerate(_STEPS)}
+_MAP, _BLOCKS, _ROWS, _COLUMNS, _TOTALS = range(5)
+
+_CHEAP = frozenset({"add", "sub", "mul", "neg", "abs", "equal", "not_equal", "less", "less_equal", "where", "as_number"})
+"""Worth computing again in a later phase, rather than keeping."""
+_SHORT_ROW = 32
+"""Shorter rows are better worked on side by side."""
+_KEPT_BYTES = 1 << 20
+_BLOCK_SIDE = 16
+"""A transposed operand with both sides at least as long is worked on in blocks."""
+
+
+class Layout(NamedTuple):
+    """How an operand lies in memory."""
+
+    shape: Shape
+    strides: tuple[int, ...]
+    """In bytes."""
+    dtype: np.dtype[Any]
+
+    @property
+    def extent(self) -> int:
+        """Bytes from the first element on that it may touch."""
+        return self.dtype.itemsize + sum((length - 1) * stride for length, stride in zip(self.shape, self.strides, strict=True))
+
+
+class Step(NamedTuple):
+    """One instruction: where the result goes, and what it is made of."""
+
+    code: str
+    dst: int
+    arguments: tuple[int, ...] = ()
+
+
+@dataclass
+class Phase:
+    """What is done on every tile of a row, and when they are through."""
+
+    tiles: list[Step] = field(default_factory=list)
+    row: list[Step] = field(default_factory=list)
+
+
+def compile_graph(graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[str], *, wide: bool) -> bytes:
+    """The program that computes ``graph`` from ``reads`` to ``writes``; raises Untraceable where the engine has no way to.
+
+    ``rounding`` names for each result the types that it is rounded to, one after the other, before it is stored.
+    """
+    return _Compiler(graph, reads, writes, rounding, wide).program()
+
+
+class _Compiler:
+    def __init__(self, graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[str], wide: bool) -> None:
+        self.graph = graph
+        self.layouts = (*reads, *writes)
+        self.reads = len(reads)
+        self.rounding = rounding
+        self.wide = wide
+        self.nodes = [node for node in graph.nodes if node.op != "same"]
+        self.domain = np.broadcast_shapes(*(node.shape for node in graph.nodes), *(layout.shape for layout in reads))
+        self._check()
+        self.axes = self._reduced_axes()
+        self.views = [self._strides(layout, index) for index, layout in enumerate(self.layouts)]
+
+    def _check(self) -> None:
+        if len(self.layouts) > _MOST_OPERANDS or 0 in self.domain or len(self.domain) > _MOST_DIMS:
+            raise Untraceable("too many operands or dimensions, or no element")
+        for index, layout in enumerate(self.layouts):
+            if layout.dtype.name not in (_DTYPES if index < self.reads else _STORED):
+                raise Untraceable(f"no {layout.dtype} in the engine")
+            if index >= self.reads and any(n > 1 and s == 0 for n, s in zip(layout.shape, layout.strides, strict=True)):
+                raise Untraceable("a result whose elements lie on each other")
+
+    # Which loops
+
+    def _reduced_axes(self) -> tuple[int, ...]:
+        """The axes that all reductions share, counted from the front."""
+        found = {node.detail for node in self.nodes if node.op in ("sum", "max")}
+        if not found:
+            return ()
+        if len(found) > 1:
+            raise Untraceable("reductions along different axes")
+        rank = len(self.domain)
+        axes = tuple(sorted(axis + rank for axis in found.pop()))
+        for node in self.nodes:
+            if node.op in ("sum", "max"):
+                shape = _padded(_resolved(node.arguments[0]).shape, rank)
+                whole = _padded(node.arguments[0].shape, rank)
+                if any(max(shape[axis], whole[axis]) != self.domain[axis] for axis in axes):
+                    raise Untraceable("a reduction of less than the whole")
+        return axes
+
+    def _strides(self, layout: Layout, index: int) -> list[int]:
+        """Strides along the axes of the domain; 0 where an operand broadcasts."""
+        rank = len(self.domain)
+        if index < self.reads:
+            shape, strides = layout.shape, layout.strides
+        else:
+            # A result has the axes of its node, but for those of length 1.
+            node = self.graph.outputs[index - self.reads]
+            own = [stride for length, stride in zip(layout.shape, layout.strides, strict=True) if length != 1]
+            if long_axes(layout.shape) != long_axes(node.shape):
+                raise Untraceable("a result that is broadcast when it is stored")
+            places = iter(own)
+            shape, strides = node.shape, tuple(next(places) if length != 1 else 0 for length in node.shape)
+            if any(_padded(shape, rank)[axis] not in (length, 1) for axis, length in enumerate(self.domain)):
+                raise Untraceable("a result smaller than what it is computed from")
+            if any(_padded(shape, rank)[a] != n for a, n in enumerate(self.domain) if a not in self.axes):
+                raise Untraceable("a result smaller than what it is computed from")
+        aligned = [0] * (rank - len(strides)) + list(strides)
+        return [stride if length != 1 else 0 for length, stride in zip(_padded(shape, rank), aligned, strict=True)]
+
+    def _order(self, axes: Sequence[int], leader: int) -> list[int]:
+        """Axes from the widest stride of an operand to the narrowest: those that the loops should have outside and inside."""
+        strides = self.views[leader]
+        return sorted((axis for axis in axes if self.domain[axis] != 1), key=lambda axis: -strides[axis])
+
+    def program(self) -> bytes:
+        """All of it, as the engine reads it."""
+        every = range(len(self.domain))
+        lanes = _TILE_BYTES // (8 if self.wide else 4)
+        block = 0
+        if not self.axes:
+            order = self._order(every, self.reads)
+            turned = self._turned_axis(order)
+            if turned is None:
+                shape, outer, inner = _MAP, [], order
+            else:
+                shape, outer, inner = _BLOCKS, [axis for axis in order[:-1] if axis != turned], [turned, order[-1]]
+                block = self.domain[turned]
+        else:
+            leader = self._leader()
+            reduced = self._order(self.axes, leader)
+            kept = self._order([axis for axis in every if axis not in self.axes], leader)
+            shape = self._way(reduced, kept, leader)
+            outer, inner = (reduced, kept) if shape == _COLUMNS else (kept, reduced)
+        lower = _Lowering(self, shape)
+        size = [math.prod(self.domain[axis] for axis in axes) for axes in (outer, inner)]
+        if shape == _ROWS and lower.can_be_split and size[1] > _PART_TILES * lanes:
+            shape = _TOTALS
+        if shape == _COLUMNS:
+            lanes = self._column_width(lanes, size, lower.kept)
+        return self._packed(lower, shape, outer, inner, size, block, lanes)
+
+    def _leader(self) -> int:
+        """The read that decides which axis is walked along: the largest."""
+        return max(range(self.reads), key=lambda k: (math.prod(self.layouts[k].shape), -k))
+
+    def _way(self, reduced: list[int], kept: list[int], leader: int) -> int:
+        """Along the rows, or along all columns at once, wherever memory is contiguous; short rows are taken side by side."""
+        rows = math.prod(self.domain[axis] for axis in kept)
+        length = math.prod(self.domain[axis] for axis in reduced)
+        both = [axis for axis in (*reduced, *kept) if self.views[leader][axis]]
+        along = min(both, key=lambda axis: self.views[leader][axis], default=None)
+        if along in reduced or along is None:
+            return _COLUMNS if length < _SHORT_ROW <= rows else _ROWS
+        return _COLUMNS if self.domain[along] >= 8 or length < _SHORT_ROW else _ROWS
+
+    def _column_width(self, lanes: int, size: Sequence[int], kept: int) -> int:
+        """How many columns are worked on at once: some threads' worth of units, and what is kept stays near."""
+        if kept:
+            lanes = min(lanes, max(64, _KEPT_BYTES // (kept * size[0] * (8 if self.wide else 4))))
+        return max(16, min(lanes, -(-size[1] // 8 // 16) * 16))
+
+    def _turned_axis(self, order: list[int]) -> int | None:
+        """The axis that some read is contiguous along, where that is not the one that the loops run along."""
+        if len(order) < 2 or self.domain[order[-1]] < _BLOCK_SIDE:
+            return None
+        for index in range(self.reads):
+            strides, item = self.views[index], self.layouts[index].dtype.itemsize
+            for axis in order[:-1]:
+                if strides[axis] == item and self.domain[axis] >= _BLOCK_SIDE and strides[order[-1]] > item:
+                    return axis
+        return None
+
+    # In numbers
+
+    def _packed(self, lower: _Lowering, shape: int, outer: list[int], inner: list[int], size: list[int], block: int, lanes: int) -> bytes:
+        steps = list(lower.prologue)
+        spans = []
+        for phase in lower.phases:
+            begin = len(steps)
+            middle = begin + len(phase.tiles)
+            steps += [*phase.tiles, *phase.row]
+            spans += [begin, middle, middle, len(steps)]
+        operands: list[int] = []
+        for index, layout in enumerate(self.layouts):
+            operands += [_DTYPES.index(layout.dtype.name), layout.dtype.itemsize, layout.extent, lower.in_place]
+            for axes in (outer, inner):
+                together = shape != _BLOCKS or axes is outer
+                operands += self._range(index, axes) if together else self._two(index, axes)
+        header_size = 18
+        operand_at = header_size
+        constant_at = operand_at + len(operands)
+        phase_at = constant_at + len(lower.constants)
+        step_at = phase_at + len(spans)
+        header = [
+            int(self.wide),
+            shape,
+            *size,
+            *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),
+            *(len(lower.prologue), block, lanes),
+            *(operand_at, constant_at, phase_at, step_at),
+        ]
+        assert len(header) == header_size
+        numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
+        return b"".join(
+            (
+                struct.pack(f"{len(header)}q", *header),
+                struct.pack(f"{len(operands)}q", *operands),
+                struct.pack(f"{len(lower.constants)}d", *lower.constants),
+                struct.pack(f"{len(spans)}q", *spans),
+                struct.pack(f"{len(numbers)}q", *numbers),
+            )
+        )
+
+    def _range(self, index: int, axes: list[int]) -> list[int]:
+        """A range of an operand, its axes merged where one continues the other."""
+        merged: list[tuple[int, int]] = []
+        for axis in axes:
+            length, stride = self.domain[axis], self.views[index][axis]
+            if merged and merged[-1][1] == stride * length:
+                merged[-1] = merged[-1][0] * length, stride
+            else:
+                merged.append((length, stride))
+        return _numbers(merged or [(1, 0)])
+
+    def _two(self, index: int, axes: list[int]) -> list[int]:
+        pairs = [(self.domain[axis], self.views[index][axis]) for axis in axes]
+        return _numbers([(1, 0)] if all(stride == 0 for _, stride in pairs) else pairs)
+
+
+def _numbers(pairs: Sequence[tuple[int, int]]) -> list[int]:
+    filler = [0] * (_MOST_DIMS - len(pairs))
+    return [len(pairs), *(length for length, _ in pairs), *filler, *(stride for _, stride in pairs), *filler]
+
+
+def _padded(shape: Shape, rank: int) -> Shape:
+    return (1,) * (rank - len(shape)) + shape
+
+
+def _resolved(node: Node) -> Node:
+    """What a node is the same as."""
+    while node.op == "same":
+        node = node.arguments[0]
+    return node
+
+
+class _Lowering:
+    """The steps of a graph, phase by phase, and the registers that they use."""
+
+    def __init__(self, compiler: _Compiler, shape: int) -> None:
+        self.compiler = compiler
+        self.in_columns = shape == _COLUMNS
+        self.nodes = compiler.nodes
+        self.outputs = [_resolved(node) for node in compiler.graph.outputs]
+        self.constants: list[float] = []
+        self.prologue: list[Step] = []
+        self.kept = 0
+        self.sums = 0
+        self.slots = 0
+        self._free: list[int] = []
+        self._fixed: dict[Any, int] = {}
+        """Registers that hold one thing for good: constants, rows, loaded operands."""
+        self._kept: dict[Node, int] = {}
+        self.levels: dict[Node, int] = {}
+        self.rows: set[Node] = set()
+        """Nodes with one value for a whole row."""
+        for node in self.nodes:
+            self._classify(node)
+        last = max(self.levels[node] - (node in self.rows) for node in self.outputs)
+        self.phases = [Phase() for _ in range(last + 1)]
+        for node in self.nodes:
+            if node.op == "constant":
+                self._fixed[node] = self._new_slot()
+                self.constants.append(node.detail)
+        for number in range(len(self.phases)):
+            self._fill(number)
+        loads_late = any(step.code.startswith("load") for phase in self.phases[1:] for step in phase.tiles)
+        stores_early = any(step.code == "store" for phase in self.phases[:-1] for step in (*phase.tiles, *phase.row))
+        self.in_place = int(not (loads_late and stores_early))
+        if self.slots > _MOST_SLOTS or self.sums > _MOST_SUMS or self.kept > _MOST_SLOTS:
+            raise Untraceable("too large a graph")
+
+    @property
+    def can_be_split(self) -> bool:
+        """Whether parts of a row can be worked on independently: one pass, and nothing but reduced results."""
+        return len(self.phases) == 1 and all(node in self.rows for node in self.outputs)
+
+    def _classify(self, node: Node) -> None:
+        """How many reductions come before a node, and whether it has one value for a whole row."""
+        arguments = [_resolved(argument) for argument in node.arguments]
+        level = max((self.levels[argument] for argument in arguments), default=0)
+        if node.op in ("sum", "max"):
+            self.rows.add(node)
+            level += 1
+        elif arguments and level and all(self._fits_row(argument) for argument in arguments):
+            self.rows.add(node)
+        self.levels[node] = level
+
+    def _fits_row(self, node: Node) -> bool:
+        if node in self.rows or node.op == "constant":
+            return True
+        return node.op == "input" and all(self.compiler.views[node.detail][axis] == 0 for axis in self.compiler.axes)
+
+    # One phase
+
+    def _fill(self, number: int) -> None:
+        phase = self.phases[number]
+        reductions = [node for node in self.nodes if node.op in ("sum", "max") and self.levels[node] == number + 1]
+        stores = [
+            (index, node)
+            for index, node in enumerate(self.outputs)
+            if (self.levels[node] - 1 if node in self.rows else self._store_phase(node)) == number
+        ]
+        keep = [node for node in self.nodes if self._is_kept(node) and self.levels[node] == number]
+        lane_stores = [(index, node) for index, node in stores if node not in self.rows]
+        wanted = [*(_resolved(node.arguments[0]) for node in reductions), *keep, *(node for _, node in lane_stores)]
+        uses = self._count_uses(number, wanted)
+        registers: dict[Node, int] = {}
+        sums = {}
+        for node in reductions:
+            argument = self._value(_resolved(node.arguments[0]), number, registers, uses)
+            sums[node] = len(sums)
+            phase.tiles.append(Step("add_to_sum" if node.op == "sum" else "add_to_max", sums[node], (argument,)))
+            self._used(_resolved(node.arguments[0]), registers, uses)
+        self.sums = max(self.sums, len(sums))
+        for node in keep:
+            register = self._value(node, number, registers, uses)
+            self._kept[node] = self.kept
+            self.kept += 1
+            phase.tiles.append(Step("keep", self._kept[node], (register,)))
+            self._used(node, registers, uses)
+        # Stores come last: a result may lie where an input lies.
+        values = [(index, node, self._value(node, number, registers, uses)) for index, node in lane_stores]
+        for index, node, register in values:
+            self._store(phase.tiles, index, register)
+            self._used(node, registers, uses)
+        self._finish(phase, number, sums, [(index, node) for index, node in stores if node in self.rows])
+
+    def _store_phase(self, node: Node) -> int:
+        return self.levels[node]
+
+    def _is_kept(self, node: Node) -> bool:
+        """Whether a later phase needs a node that is dear to compute."""
+        if node in self.rows or node.op in ("input", "constant"):
+            return False
+        arguments = [_resolved(argument) for argument in node.arguments]
+        if node.op in _CHEAP and all(argument in self.rows or argument.op in ("input", "constant") for argument in arguments):
+            return False
+        return any(
+            (self.levels[user] if user.op not in ("sum", "max") else self.levels[user] - 1) > self.levels[node]
+            for user in self.nodes
+            if user not in self.rows or user.op in ("sum", "max")
+            for argument in user.arguments
+            if _resolved(argument) is node
+        )
+
+    def _count_uses(self, number: int, wanted: Sequence[Node]) -> dict[Node, int]:
+        """How often each node is read in a phase: a register is free again after the last time."""
+        uses: dict[Node, int] = {}
+
+        def visit(node: Node) -> None:
+            uses[node] = uses.get(node, 0) + 1
+            if uses[node] == 1 and not self._is_at_hand(node, number):
+                for argument in node.arguments:
+                    visit(_resolved(argument))
+
+        for node in wanted:
+            visit(node)
+        return uses
+
+    def _is_at_hand(self, node: Node, number: int) -> bool:
+        return node in self.rows or node.op in ("input", "constant") or (node in self._kept and self.levels[node] < number)
+
+    def _value(self, node: Node, number: int, registers: dict[Node, int], uses: dict[Node, int]) -> int:
+        """The register that holds a node, computed where it is not there yet."""
+        if node in registers:
+            return registers[node]
+        tiles = self.phases[number].tiles
+        if node.op == "constant":
+            return self._fixed[node]
+        if node in self.rows:
+            return self._fixed[node, "spread"]
+        if node.op == "input":
+            register = self._load(node, tiles)
+        elif self._is_at_hand(node, number):
+            register = self._fixed.setdefault((node, "kept"), self.slots)
+            self.slots += register == self.slots
+            tiles.append(Step("take", register, (self._kept[node],)))
+        else:
+            arguments = [_resolved(argument) for argument in node.arguments]
+            sources = tuple(self._value(argument, number, registers, uses) for argument in arguments)
+            for argument in arguments:
+                self._used(argument, registers, uses)
+            register = self._free.pop() if self._free else self._new_slot()
+            tiles.append(Step(node.op, register, sources))
+        registers[node] = register
+        return register
+
+    def _used(self, node: Node, registers: dict[Node, int], uses: dict[Node, int]) -> None:
+        uses[node] -= 1
+        if not uses[node] and node in registers and registers[node] not in self._fixed.values():
+            self._free.append(registers[node])
+
+    def _load(self, node: Node, steps: list[Step]) -> int:
+        """Have an operand in a register of its own; one that is the same everywhere is loaded once."""
+        uniform = not any(self.compiler.views[node.detail])
+        known = node in self._fixed
+        if not known:
+            self._fixed[node] = self._new_slot()
+        if not (uniform and known):
+            is_mask = node.mask
+            (self.prologue if uniform else steps).append(Step("load_mask" if is_mask else "load", self._fixed[node], (node.detail,)))
+        return self._fixed[node]
+
+    def _store(self, steps: list[Step], index: int, register: int) -> None:
+        for name in self.compiler.rounding[index]:
+            rounded = self._new_slot()
+            steps.append(Step(name, rounded, (register,)))
+            register = rounded
+        steps.append(Step("store", self.compiler.reads + index, (register,)))
+
+    def _finish(self, phase: Phase, number: int, sums: dict[Node, int], stores: Sequence[tuple[int, Node]]) -> None:
+        """When a row is through: finish its reductions, compute what has one value for it, and spread what later tiles need."""
+        for node, index in sums.items():
+            phase.row.append(Step("finish_sum" if node.op == "sum" else "finish_max", self._row_slot(node), (index,)))
+        for node in self.nodes:
+            if node in self.rows and node not in sums and self.levels[node] == number + 1:
+                sources = []
+                for argument in map(_resolved, node.arguments):
+                    if argument.op == "input":
+                        sources.append(self._load_for_row(argument, phase.row))
+                    else:
+                        sources.append(self._fixed[argument])
+                phase.row.append(Step(node.op, self._row_slot(node), tuple(sources)))
+        for node in self.nodes:
+            if node in self.rows and self.levels[node] == number + 1 and self._is_needed_by_tiles(node):
+                self._fixed[node, "spread"] = self._new_slot()
+                phase.row.append(Step("spread", self._fixed[node, "spread"], (self._fixed[node],)))
+        for index, node in stores:
+            self._store(phase.row, index, self._fixed[node])
+
+    def _load_for_row(self, node: Node, steps: list[Step]) -> int:
+        key = (node, "row")
+        if key not in self._fixed:
+            self._fixed[key] = self._new_slot()
+        steps.append(Step("load", self._fixed[key], (node.detail,)))
+        return self._fixed[key]
+
+    def _row_slot(self, node: Node) -> int:
+        self._fixed[node] = self._new_slot()
+        return self._fixed[node]
+
+    def _is_needed_by_tiles(self, node: Node) -> bool:
+        return any(
+            (user not in self.rows or user.op in ("sum", "max")) and any(_resolved(argument) is node for argument in user.arguments)
+            for user in self.nodes
+        )
+
+    def _new_slot(self) -> int:
+        self.slots += 1
+        return self.slots - 1
