@@ -30,8 +30,8 @@ _STEP = 16
 _THREADED_FLOPS = 10e6
 
 
-def matmul(a: Array, b: Array, out: Array) -> None:
-    """``out = a @ b`` for FLOAT matrices; the rows of ``out`` are contiguous."""
+def matmul(a: Array, b: Array, out: Array, *, add: bool = False) -> None:
+    """``out = a @ b``, or ``out += a @ b``, for FLOAT matrices; the rows of ``out`` are contiguous."""
     (rows, inner), columns = a.shape, b.shape[1]
     tile_rows, tile_columns = _edge(rows, *_ROWS), _edge(columns, *_COLUMNS)
     blas, run = _blas(), function("acl_emu_gemm_run")
@@ -39,13 +39,14 @@ def matmul(a: Array, b: Array, out: Array) -> None:
         for row in range(0, rows, tile_rows):
             for column in range(0, columns, tile_columns):
                 down, across = slice(row, row + tile_rows), slice(column, column + tile_columns)
-                np.matmul(a[down], b[:, across], out=out[down, across])
+                product = a[down] @ b[:, across]
+                out[down, across] = out[down, across] + product if add else product
         return
     a, a_transposed, a_lead = _as_blas(a)
     b, b_transposed, b_lead = _as_blas(b)
     numbers = (
         *(blas.sgemm, blas.wide, rows, inner, columns, a.ctypes.data, b.ctypes.data, out.ctypes.data),
-        *(a_transposed, b_transposed, a_lead, b_lead, out.strides[0] // out.itemsize, tile_rows, tile_columns),
+        *(a_transposed, b_transposed, a_lead, b_lead, out.strides[0] // out.itemsize, tile_rows, tile_columns, add),
     )
     wanted = threads.allowed() if 2.0 * rows * inner * columns >= _THREADED_FLOPS else 1
     with _one_blas_thread(blas):

@@ -24,6 +24,7 @@ typedef struct {
     float *out;
     int64_t a_transposed, b_transposed, a_lead, b_lead, out_lead;
     int64_t tile_rows, tile_columns;
+    int64_t add; /* to what is there */
 } product;
 
 typedef struct {
@@ -42,6 +43,7 @@ static void run_tiles(void *argument)
     job *work = argument;
     const product *p = work->whole;
     const int a_order = p->a_transposed ? TRANSPOSED : PLAIN, b_order = p->b_transposed ? TRANSPOSED : PLAIN;
+    const float kept = p->add ? 1 : 0;
     int64_t tile;
     while ((tile = atomic_fetch_add(&work->next, 1)) < work->tiles) {
         const int64_t row = tile % work->down * p->tile_rows, column = tile / work->down * p->tile_columns;
@@ -49,10 +51,10 @@ static void run_tiles(void *argument)
         const float *a = p->a + row * (p->a_transposed ? 1 : p->a_lead), *b = p->b + column * (p->b_transposed ? p->b_lead : 1);
         float *out = p->out + row * p->out_lead + column;
         if (p->wide) {
-            ((sgemm_64 *)p->sgemm)(ROW_MAJOR, a_order, b_order, rows, columns, p->inner, 1, a, p->a_lead, b, p->b_lead, 0, out, p->out_lead);
+            ((sgemm_64 *)p->sgemm)(ROW_MAJOR, a_order, b_order, rows, columns, p->inner, 1, a, p->a_lead, b, p->b_lead, kept, out, p->out_lead);
         } else {
-            ((sgemm_32 *)p->sgemm)(ROW_MAJOR, a_order, b_order, (int)rows, (int)columns, (int)p->inner, 1, a, (int)p->a_lead, b, (int)p->b_lead, 0,
-                                   out, (int)p->out_lead);
+            ((sgemm_32 *)p->sgemm)(ROW_MAJOR, a_order, b_order, (int)rows, (int)columns, (int)p->inner, 1, a, (int)p->a_lead, b, (int)p->b_lead,
+                                   kept, out, (int)p->out_lead);
         }
     }
 }

@@ -1,12 +1,15 @@
 """aclnnFusedLinearCrossEntropyLossGrad: gradients of a linear layer under a vocabulary-parallel cross entropy."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
 
 from acl_emu.dtypes import BOOL, FLOAT, UINT8, DType, round_to
 from acl_emu.errors import AclnnNullptr, AclnnRuntime
+from acl_emu.indexing import row_products
 from acl_emu.matmul import matmul
+from acl_emu.native import apply
 from acl_emu.spec import Array, Float, In, Operand, Operator, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
 from acl_emu.spec.operator import STANDARD_ORDER
 from aclnnop.matmul.vocabulary import (
@@ -20,6 +23,7 @@ from aclnnop.matmul.vocabulary import (
     blocks,
     require_targets,
     targets_within,
+    unchanged,
     unpack_mask,
 )
 
@@ -28,8 +32,15 @@ SavedRows = Annotated[Operand | None, In(FLOAT, optional=True, unless="softmaxOp
 SavedSoftmax = Annotated[Operand | None, In(FLOAT, optional=True, rank=2, formats=ND)]
 
 SMALLEST_VOCABULARY = 128
-# Probabilities that are held in float64 at once: 4 MiB, and as much again while they are rounded.
-EXACT_ELEMENTS = 512 << 10
+# Gradients of logits that are rounded at once.
+PART_ELEMENTS = 1 << 20
+# A logit in FLOAT is off by some rounding errors of its partial sums. They add up at random, as the square root of their number, which
+# BLAS keeps below some hundreds; partial sums are about as large as the logit, or as those of numbers with random signs.
+ROUNDING = 2.0**-24
+LONGEST_SUM = 256
+SPREAD = 3
+# What the exponential, the quotient and the product may add.
+FUNCTION_ERROR = 4 * ROUNDING
 
 
 def one_mode(operator: Operator, values: tuple[Any, ...]) -> None:
@@ -80,18 +91,19 @@ def aclnnFusedLinearCrossEntropyLossGrad(
     if rows == 0 or width == 0:
         return nothing()
     block = block_of_words(rows, vocabulary)
-    part = min(block, max(64, EXACT_ELEMENTS // rows))
+    part = min(rows, max(1, PART_ELEMENTS // block))
     return direct(
         gradients,
         reads=(grad, input, weight, targetMask, maskedTarget, logitsMaxOptional, sumExpLogitsOptional, softmaxOptional),
         writes=(inputGradOut, weightGradOut),
         scratch={
             **block_scratch(rows, width, block),
-            "exact_features": ((rows, width), np.float64),
-            "exact_table": ((part, width), np.float64),
-            "exact_room": ((rows, part), np.float64),
+            "feature_norms": ((rows, 1), np.float32),
+            "table_norms": ((block, 1), np.float32),
+            "least": ((part, block), input.dtype.numpy),
+            "most": ((part, block), input.dtype.numpy),
             "input_sum": ((rows, width), np.float32),
-            "product": ((max(rows, block), width), np.float32),
+            "product": ((block, width), np.float32),
         },
         rounded=input.dtype,
     )
@@ -112,43 +124,104 @@ def gradients(
     features: Array,
     table: Array,
     room: Array,
-    exact_features: Array,
-    exact_table: Array,
-    exact_room: Array,
+    feature_norms: Array,
+    table_norms: Array,
+    least: Array,
+    most: Array,
     input_sum: Array,
     product: Array,
     rounded: DType,
 ) -> None:
-    """Both gradients, a block of the vocabulary at a time.
-
-    The probabilities stay in float64 until they are rounded: one that falls on the wrong side shows in full where products cancel.
-    """
-    rows = len(input)
-    counted = unpack_mask(mask, rows)
+    """Both gradients, a block of the vocabulary at a time, by way of that of the logits in the type of the matrices."""
+    counted = unpack_mask(mask, len(input))
     target = target.astype(np.int64)
     require_targets("maskedTarget", counted, target, len(weight))
     input_sum[...] = 0
-    exact_features[...] = input
     for words, vectors, p in blocks(input, weight, features, table, room):
-        for first in range(0, len(vectors), len(exact_table)):
-            part = slice(first, min(first + len(exact_table), len(vectors)))
-            count = part.stop - part.start
-            exact = exact_room.reshape(-1)[: rows * count].reshape(rows, count)
-            if softmax is not None:
-                exact[...] = softmax[:, words][:, part]
-            else:
-                assert logits_max is not None
-                assert sum_exp is not None
-                exact_table[:count] = vectors[part]
-                matmul(exact_features, exact_table[:count].T, out=exact)
-                exact -= logits_max[:, np.newaxis]
-                np.exp(exact, out=exact)
-                exact /= sum_exp[:, np.newaxis]
-            exact[targets_within(slice(words.start + part.start, words.start + part.stop), counted, target)] -= 1
-            exact *= grad[:, np.newaxis]
-            p[:, part] = round_to(exact, rounded)
-        matmul(p, vectors, out=product[:rows])
-        input_sum += product[:rows]
+        if softmax is not None:
+            given = softmax[:, words]
+            for part, halves in parts(p, least):
+                apply(np.multiply, (given[part], grad[part, np.newaxis]), (halves,), compute=np.float64)
+                apply(unchanged, (halves,), (p[part],))
+            rows, columns = targets_within(words, counted, target)
+            p[rows, columns] = round_to((given[rows, columns].astype(np.float64) - 1) * grad[rows], rounded)
+        else:
+            assert logits_max is not None
+            assert sum_exp is not None
+            matmul(features, vectors.T, out=p)
+            own = np.where(counted, target - words.start, -1)
+            logit_gradients(p, features, vectors, logits_max, sum_exp, grad, own, feature_norms, table_norms, least, most, rounded)
+        matmul(p, vectors, out=input_sum, add=True)
         matmul(p.T, features, out=product[: len(vectors)])
-        weight_grad[words] = product[: len(vectors)]
-    input_grad[...] = input_sum
+        apply(unchanged, (product[: len(vectors)],), (weight_grad[words],))
+    apply(unchanged, (input_sum,), (input_grad,))
+
+
+def parts(matrix: Array, room: Array) -> Iterator[tuple[slice, Array]]:
+    """Some rows of a matrix at a time, and as much of a room for them."""
+    rows, columns = matrix.shape
+    for first in range(0, rows, len(room)):
+        part = slice(first, min(first + len(room), rows))
+        count = part.stop - first
+        yield part, room.reshape(-1)[: count * columns].reshape(count, columns)
+
+
+def logit_gradients(
+    p: Array,
+    features: Array,
+    vectors: Array,
+    logits_max: Array,
+    sum_exp: Array,
+    grad: Array,
+    own: Array,
+    feature_norms: Array,
+    table_norms: Array,
+    least: Array,
+    most: Array,
+    rounded: DType,
+) -> None:
+    """Replace logits in ``p`` by their gradients, rounded to the type of the matrices; ``own`` is each row's target, or no column.
+
+    One that is rounded to the wrong side shows in full where products cancel. So whatever lies too close to the middle between two
+    numbers to be decided in FLOAT is computed again in float64.
+    """
+    width = features.shape[1]
+    unit = ROUNDING * min(width, LONGEST_SUM) ** 0.5
+    apply(norms, (features,), (feature_norms,), scale=unit * SPREAD / width**0.5)
+    across = table_norms[: len(vectors)]
+    apply(norms, (vectors,), (across,), scale=1.0)
+    for (part, low), (_, high) in zip(parts(p, least), parts(p, most), strict=True):
+        saved = logits_max[part, np.newaxis], sum_exp[part, np.newaxis], grad[part, np.newaxis]
+        apply(bounds, (p[part], *saved, feature_norms[part], across.T), (low, high), unit=unit)
+        apply(agreed, (low, high), (p[part],))
+        mine = np.flatnonzero((own[part] >= 0) & (own[part] < len(vectors)))
+        p[part][mine, own[part][mine]] = np.nan
+        row, column = np.divmod(np.flatnonzero(np.isnan(p[part])), len(vectors))
+        logits = row_products(features[part], vectors, row, column)
+        exact = probability(logits, *(values[row, 0].astype(np.float64) for values in saved[:2]))
+        exact -= own[part][row] == column
+        p[part][row, column] = round_to(exact * grad[part][row], rounded)
+
+
+def probability(logits: Array, largest: Array, total: Array) -> Array:
+    """The softmax, from what the forward pass has saved."""
+    return np.exp(logits - largest) / total
+
+
+def bounds(
+    logits: Array, largest: Array, total: Array, grad: Array, feature_norm: Array, table_norm: Array, *, unit: float
+) -> tuple[Array, Array]:
+    """The gradient of a logit, less and plus as much as it may be off."""
+    value = probability(logits, largest, total) * grad
+    error = value * (np.abs(logits) * unit + feature_norm * table_norm + FUNCTION_ERROR)
+    return value - error, value + error
+
+
+def agreed(least: Array, most: Array) -> Array:
+    """What both are, or NaN."""
+    return np.where(least == most, least, np.nan)
+
+
+def norms(vectors: Array, *, scale: float) -> Array:
+    """The length of each row."""
+    return np.sqrt(np.square(vectors).sum(axis=1, keepdims=True)) * scale

@@ -6,6 +6,7 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT16, UINT8
 from acl_emu.matmul import matmul
+from acl_emu.native import apply
 from acl_emu.spec import Array, Int, Operand, Out, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
 from aclnnop.matmul.vocabulary import (
     ND,
@@ -19,6 +20,7 @@ from aclnnop.matmul.vocabulary import (
     pack_mask,
     require_targets,
     targets_within,
+    unchanged,
 )
 
 MaskOut = Annotated[Operand, Out(UINT8, rank=1, formats=ND)]
@@ -73,8 +75,10 @@ def aclnnFusedLinearOnlineMaxSum(
         ),
         scratch={
             **block_scratch(rows, width, block_of_words(rows, vocabulary)),
-            "largest": ((rows,), np.float32),
-            "total": ((rows,), np.float64),
+            "largest": ((rows, 1), np.float32),
+            "total": ((rows, 1), np.float64),
+            "block_largest": ((rows, 1), np.float32),
+            "block_total": ((rows, 1), np.float32),
         },
         start=vocabStartIndex,
         end=vocabEndIndex,
@@ -97,10 +101,12 @@ def max_and_sum(
     room: Array,
     largest: Array,
     total: Array,
+    block_largest: Array,
+    block_total: Array,
     start: int,
     end: int,
 ) -> None:
-    """One pass over the vocabulary; what was summed before is scaled down whenever a larger logit turns up."""
+    """One pass over the vocabulary; of what was summed before and in a block, the part below the larger maximum is scaled down."""
     counted = (target >= start) & (target <= end)
     local = np.where(counted, target.astype(np.int64) - start, 0)
     require_targets("maskedTargetOut", counted, local, len(weight))
@@ -112,16 +118,26 @@ def max_and_sum(
     for words, vectors, p in blocks(input, weight, features, table, room):
         matmul(features, vectors.T, out=p)
         if logits is not None:
-            logits[:, words] = p
+            apply(unchanged, (p,), (logits[:, words],))
         rows, columns = targets_within(words, counted, local)
         predicted[rows] = p[rows, columns]
+        apply(largest_and_sum, (p,), (block_largest, block_total))
         before = largest.copy()
-        np.maximum(before, p.max(axis=1), out=largest)
-        base = np.where(largest == -np.inf, 0, largest)
-        p -= base[:, np.newaxis]
-        np.exp(p, out=p)
-        total *= np.exp(before - base)
-        total += p.sum(axis=1, dtype=np.float64)
-    logits_max[...] = largest
-    sum_exp[...] = np.where(largest == -np.inf, np.nan, total)
-    predicted[counted] -= largest[counted]
+        np.maximum(before, block_largest, out=largest)
+        total *= scale_below(before, largest)
+        total += block_total * scale_below(block_largest, largest)
+    logits_max[...] = largest[:, 0]
+    sum_exp[...] = np.where(largest == -np.inf, np.nan, total)[:, 0]
+    predicted[counted] -= largest[counted, 0]
+
+
+def largest_and_sum(logits: Array) -> tuple[Array, Array]:
+    """The largest logit of each row, and the sum of exponentials below it: 0 where all are -inf."""
+    largest = logits.max(axis=1, keepdims=True)
+    base = np.where(largest == -np.inf, 0, largest)
+    return largest, np.exp(logits - base).sum(axis=1, keepdims=True)
+
+
+def scale_below(lower: Array, upper: Array) -> Array:
+    """What a sum of exponentials below one maximum is multiplied by, to be one below another: in float64."""
+    return np.where(lower == upper, 1, np.exp(lower.astype(np.float64) - upper))
