@@ -71,7 +71,7 @@ class Plan:
     Calls that phase one decides alike share a plan, also at the same time: it holds no tensor, and running it changes nothing in it.
     """
 
-    __slots__ = ("in_blocks", "kernel", "reads", "workspace", "writes")
+    __slots__ = ("in_blocks", "kernel", "native", "reads", "size", "workspace", "writes")
 
     def __init__(
         self,
@@ -86,6 +86,10 @@ class Plan:
         self.reads = tuple(reads)
         self.writes = tuple(writes)
         self.workspace = workspace
+        self.size = sum(operand.size * operand.dtype.itemsize for operand in (*reads, *writes))
+        """Bytes that are read and written."""
+        self.native = getattr(kernel, "native", False)
+        """Whether the kernel deals with numpy's error state itself."""
         self.in_blocks = in_blocks
         """Whether results are written while inputs are still being read: then no tensor may be both."""
 
@@ -132,7 +136,8 @@ class Executor:
                 stream = context.find_stream(stream_handle)
                 if not self.plan.empty:
                     launch = Launch(self.operator, self.plan, self.tensors, workspace or 0)
-                    stream.submit(launch, launch.describe(self.handle) if observe.watching is not None else None)
+                    work = launch.describe(self.handle) if observe.watching is not None else None
+                    stream.submit(launch, work, size=self.plan.size)
             except AclError as error:
                 raise AclnnRuntime(f"{self.operator}: the runtime refused the launch with {error.code}: {error}") from None
         finally:
@@ -202,10 +207,14 @@ class Launch:
 
     def __call__(self) -> None:
         """Run it; a fault names the operator."""
-        assert self.plan.kernel is not None
+        kernel = self.plan.kernel
+        assert kernel is not None
         try:
+            if self.plan.native:
+                kernel(self.reads, self.writes, self.workspace)
+                return
             with np.errstate(all="ignore"):
-                self.plan.kernel(self.reads, self.writes, self.workspace)
+                kernel(self.reads, self.writes, self.workspace)
         except DeviceFault as fault:
             raise DeviceFault(f"{self.operator}: {fault}") from None
 

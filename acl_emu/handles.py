@@ -7,6 +7,8 @@ foreign pointer and a handle of another kind are all told apart from a living on
 from __future__ import annotations
 
 import itertools
+import threading
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from acl_emu import observe
@@ -17,8 +19,17 @@ T = TypeVar("T")
 _BASE = 0x5AC1_0000_0000_0000
 _STEP = 16
 
+IN_C = _BASE + (1 << 47)
+"""From here on numbers are given out in C, to objects that live there until Python is asked about them."""
+
 _numbers = itertools.count(1)
 _alive: dict[int, Any] = {}
+_moving = threading.Lock()
+
+take_from_c: Callable[[int], object | None] | None = None
+"""Moves an object from C to here, if it lives there."""
+count_in_c: Callable[[], dict[str, int]] = dict
+"""How many objects of each kind live in C."""
 
 
 def issue(thing: object) -> int:
@@ -32,12 +43,23 @@ def issue(thing: object) -> int:
 
 def find(handle: int | None, kind: type[T]) -> T | None:
     """The living object of this kind behind ``handle``, or None for a null, dead, foreign or swapped one."""
-    thing = _alive.get(handle) if handle else None
+    thing = _find(handle) if handle else None
     return thing if isinstance(thing, kind) else None
+
+
+def _find(handle: int) -> Any:
+    thing = _alive.get(handle)
+    if thing is None and handle >= IN_C and take_from_c is not None:
+        with _moving:  # who comes second finds it here
+            thing = _alive.get(handle) or take_from_c(handle)
+            if thing is not None:
+                _alive[handle] = thing
+    return thing
 
 
 def retire(handle: int) -> None:
     """Make ``handle`` a dead one."""
+    _find(handle)
     thing = _alive.pop(handle, None)
     if observe.watching is not None and thing is not None:
         observe.watching.tell("object_gone", handle, thing)
@@ -45,7 +67,7 @@ def retire(handle: int) -> None:
 
 def describe(handle: int) -> str:
     """What a handle that was refused is, for messages."""
-    thing = _alive.get(handle)
+    thing = _find(handle)
     if thing is not None:
         return f"{handle:#x} (a living {getattr(thing, 'c_name', type(thing).__name__)})"
     if _BASE < handle < _BASE + (1 << 48):
@@ -55,7 +77,7 @@ def describe(handle: int) -> str:
 
 def census() -> dict[str, int]:
     """How many handles of each kind are alive."""
-    counts: dict[str, int] = {}
+    counts = count_in_c()
     for thing in list(_alive.values()):
         name = getattr(thing, "c_name", type(thing).__name__)
         counts[name] = counts.get(name, 0) + 1

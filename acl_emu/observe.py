@@ -254,6 +254,7 @@ class AtFirstCall(Watch):
             if watching is self:
                 watching = None
                 self._start()
+                _changed()
 
     def call(self, name: str, parameters: tuple[str, ...], arguments: tuple[Any, ...], function: Callable[[], Any], **how: Any) -> Any:
         """Carry out the first call."""
@@ -263,6 +264,15 @@ class AtFirstCall(Watch):
 
 watching: Watch | None = None
 """Set while something is watched."""
+
+on_change: Callable[[], None] | None = None
+"""Called when ``watching`` has been set or cleared."""
+
+
+def _changed() -> None:
+    if on_change is not None:
+        on_change()
+
 
 _numbers = itertools.count(1)
 
@@ -284,6 +294,7 @@ def watch(*tools: Tool) -> None:
         atexit.unregister(close)
         atexit.register(close)  # in a Python program; the library of a C program closes by itself
     watching = Watch([*(watching.tools if watching else []), *tools])
+    _changed()
 
 
 @contextlib.contextmanager
@@ -296,12 +307,14 @@ def watched(*tools: Tool) -> Iterator[None]:
         yield
     finally:
         watching = before
+        _changed()
 
 
 def close() -> None:
     """The process ends: let every tool finish."""
     global watching
     tools, watching = watching, None
+    _changed()
     if tools is not None:
         tools.tell("close")
 

@@ -1,7 +1,8 @@
 """Streams, events and host callbacks.
 
 A stream is an in-order queue. A background thread works it off; a thread that waits for a stream works on it too, because handing a
-short task over to another thread costs more than the task. ``ACL_EMU_SCHEDULE`` changes when tasks run:
+short task over to another thread costs more than the task. For the same reason the background thread leaves short tasks alone for a
+fraction of a millisecond (see ``cshim/bell.c``), and begins long ones at once. ``ACL_EMU_SCHEDULE`` changes when tasks run:
 
 =========  ================================================================================================
 ``async``  in the background, as on a device
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING
 
 from acl_emu import constants as c
 from acl_emu import handles, observe, soc
+from acl_emu.cshim._bridge import ffi, lib
 from acl_emu.errors import AclError, DeviceFault, InvalidHandle, RtParamInvalid
 
 if TYPE_CHECKING:
@@ -35,8 +37,11 @@ if TYPE_CHECKING:
 
 Task = Callable[[], object]
 
-_IDLE_SECONDS = 2.0
+_IDLE_NANOSECONDS = 2_000_000_000
 """A background thread that had nothing to do for so long ends; the next task starts a new one."""
+
+LONG = 1 << 18
+"""Bytes: a task that reads and writes as many is long."""
 
 
 class _Running(threading.local):
@@ -75,15 +80,14 @@ class Stream:
         self._queue: deque[tuple[int, Task]] = deque()
         self._lock = threading.Lock()
         self._progress = threading.Condition(self._lock)
-        self._busy = False
-        """Whether some thread is running tasks of this stream: one at a time does."""
+        self._turn = threading.Lock()
+        """Held by the thread that is running tasks of this stream."""
         self._waiting = 0
         """Threads that wait for a place and will work on the queue as soon as they may."""
         self._watchers = 0
         """Threads that wait without working."""
         self._worker: threading.Thread | None = None
-        self._wake: SimpleQueue[bool] = SimpleQueue()
-        self._awake = False
+        self._bell = ffi.new("acl_emu_bell *")
         self.closed = False
         _streams.add(self)
 
@@ -97,14 +101,17 @@ class Stream:
         """Whether everything submitted is done."""
         return self.done >= self.submitted
 
-    def submit(self, task: Task, work: observe.Work | None = None) -> int:
-        """Queue a task; the number that comes back is its place in the stream. ``work`` describes it for whoever watches."""
+    def submit(self, task: Task, work: observe.Work | None = None, *, size: int = 0) -> int:
+        """Queue a task; the number that comes back is its place in the stream.
+
+        ``work`` describes it for whoever watches. ``size``: the bytes that it reads and writes.
+        """
         refuse_in_callback("putting work on a stream")
         with self._lock:
             if self.closed:
                 raise InvalidHandle(f"stream {handles.describe(self.handle)} was destroyed while work was submitted to it")
-            self.submitted += 1
-            place = self.submitted
+            place = self.submitted + 1
+            self.submitted = place
             if observe.watching is not None:
                 work = work or observe.Work("callback", "host callback")
                 work.stream, work.place, work.call = self, place, observe.current_call()
@@ -112,7 +119,7 @@ class Stream:
                 task = observe.watching.task(task, work)
             self._queue.append((place, task))
             if self._schedule == "async":
-                self._call_worker()
+                self._call_worker(urgent=size >= LONG or self._watchers > 0)
         if self._schedule == "eager":
             self.run_until(place)
         return place
@@ -120,12 +127,14 @@ class Stream:
     def run_until(self, place: int) -> None:
         """Return when the task at ``place`` is done, working on the queue meanwhile."""
         while self.done < place and self._begin(place):
+            self._bell.taken = place
             try:
                 while self.done < place and self._run_next():
                     pass
             finally:
                 self._end()
-        self._hand_on()
+        if self._queue:
+            self._hand_on()
 
     def wait_for_host(self, place: int) -> None:
         """The same for a thread of the program, which then knows that the stream has come so far."""
@@ -147,7 +156,7 @@ class Stream:
         """While someone waits without working, the background thread has to, whatever the schedule."""
         with self._lock:
             self._watchers += 1
-            self._call_worker()
+            self._call_worker(urgent=True)
         try:
             yield
         finally:
@@ -158,10 +167,8 @@ class Stream:
         """One task of a lazy stream: a program that polls instead of waiting makes progress all the same."""
         if self._schedule != "lazy" or _running.in_callback:
             return
-        with self._lock:
-            if self._busy:
-                return
-            self._busy = True
+        if not self._turn.acquire(blocking=False):
+            return
         try:
             self._run_next()
         finally:
@@ -172,7 +179,8 @@ class Stream:
         """Leave what is still queued to the background thread, where it is its turn."""
         if self._queue and (self._schedule == "async" or self._watchers):
             with self._lock:
-                self._call_worker()
+                self._bell.taken = self.done
+                self._call_worker(urgent=self._watchers > 0)
 
     def expect_hang(self, why: str) -> None:
         """A task will not end: from now on the background thread runs all tasks, whatever the schedule, so that calls return."""
@@ -198,10 +206,10 @@ class Stream:
         with self._lock:
             self.closed = True
             self._queue.clear()
-            if not self._busy:
+            if not self._turn.locked():
                 self.done = self.submitted
             worker = self._worker
-            self._wake.put(False)
+            lib.acl_emu_bell_close(self._bell)
             self._progress.notify_all()
         if self.subscriber is not None:
             self.subscriber.streams.discard(self)
@@ -209,60 +217,57 @@ class Stream:
         if wait and worker is not None and worker is not threading.current_thread():
             worker.join()
 
-    def _call_worker(self) -> None:
-        """With the lock held: make sure that a background thread will look at the queue."""
+    def _call_worker(self, *, urgent: bool) -> None:
+        """With the lock held: make sure that a background thread will look at the queue; at once, or when nobody else does."""
         if self._worker is None and not self.closed:
             self._worker = threading.Thread(target=self._work, name=f"acl-emu stream {self.handle:#x}", daemon=True)
             self._worker.start()
-        if not self._awake:
-            self._awake = True
-            self._wake.put(True)
+        lib.acl_emu_bell_ring(self._bell, self.submitted, urgent)
 
     def _work(self) -> None:
-        while True:
-            try:
-                if not self._wake.get(timeout=_IDLE_SECONDS):
-                    return
-            except Empty:
+        while (called := lib.acl_emu_bell_wait(self._bell, _IDLE_NANOSECONDS)) >= 0:
+            if not called:
                 with self._lock:
-                    if not self._queue and not self._awake:
+                    if not self._queue:
                         self._worker = None
                         return
                 continue
-            self._awake = False
-            with self._lock:
-                if self._busy or self._waiting:
-                    continue  # who runs tasks now calls again when it leaves some
-                self._busy = True
+            self._bell.taken = self.submitted  # who runs tasks now calls again when it leaves some
+            if self._waiting or not self._turn.acquire(blocking=False):
+                continue
             try:
                 while not self._waiting and not _exiting and self._run_next():
                     pass
             finally:
                 self._end()
+            self._bell.taken = self.done
 
     def _begin(self, place: int) -> bool:
         """Become the thread that runs the tasks; False when ``place`` was reached in the meantime.
 
         Waiting for the place as well, not only for the turn, keeps two streams that wait for each other's events from locking up.
         """
+        if self._turn.acquire(blocking=False):
+            return True
         with self._progress:
             self._waiting += 1
             try:
-                self._progress.wait_for(lambda: not self._busy or self.done >= place)
+                while self.done < place:
+                    if self._turn.acquire(blocking=False):
+                        return True
+                    self._progress.wait()
             finally:
                 self._waiting -= 1
-            if self.done >= place:
-                return False
-            self._busy = True
-            return True
+        return False
 
     def _end(self) -> None:
         """Let others run the tasks."""
-        with self._progress:
-            self._busy = False
-            if self.closed:
-                self.done = self.submitted
-            self._progress.notify_all()
+        self._turn.release()
+        if self.closed:
+            self.done = self.submitted
+        if self._waiting or self._watchers:
+            with self._progress:
+                self._progress.notify_all()
 
     def _run_next(self) -> bool:
         """As the thread that runs the tasks: run the oldest one; False where there is none."""
@@ -462,6 +467,6 @@ def stop_workers(seconds: float = 2.0) -> None:
     deadline = time.monotonic() + (0 if _running.in_callback else seconds)
     for stream in list(_streams):
         worker = stream._worker  # without its lock: a signal handler may call exit while its thread holds it
-        stream._wake.put(False)
+        lib.acl_emu_bell_close(stream._bell)
         if worker is not None and worker is not threading.current_thread():
             worker.join(max(0.0, deadline - time.monotonic()))

@@ -12,22 +12,27 @@ import os
 import struct
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import aclnnop
 from acl_emu import constants as c
-from acl_emu import observe
+from acl_emu import handles, observe
 from acl_emu.api.acl_rt.memory import PtrAttributes
 from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, ApiFunction, CParameter
 from acl_emu.cshim._bridge import ffi, lib
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, InvalidParam, NullParam, report
 from acl_emu.executor import PHASE_ONE
 from acl_emu.spec.operator import Operator
+from acl_emu.tensor import Tensor, View, make_view
 
 Arguments = Any
 """A cdata array of acl_emu_arg."""
 Handler = Callable[[Arguments, Any], None]
 """Carries a call out and sets the result."""
+
+_room = ffi.new_allocator(should_clear_after_alloc=False)
+"""A count that promises more than there is costs nothing: the copy fails before the room is touched."""
 
 _names: list[str] = []
 _handlers: dict[int, Handler] = {}
@@ -36,11 +41,56 @@ _MOST_VALUES = 1 << 24
 """More than any array of the interface holds: a larger count is not one."""
 
 
-def attach(slot: int, names: int, count: int) -> None:
+_QUICK = {"aclCreateTensor": "acl_emu_create_tensor", "aclDestroyTensor": "acl_emu_destroy_tensor"}
+"""What C carries out by itself where it can."""
+_kept: list[Any] = []
+"""What the library holds pointers to."""
+
+
+def attach(side: int, names: int, count: int) -> None:
     """Called by the library: learn the numbering of its functions, and connect it."""
     table = ffi.cast("char **", names)
     _names[:] = [ffi.string(table[i]).decode() for i in range(count)]
-    ffi.cast("acl_emu_entry *", slot)[0] = ffi.addressof(lib, "acl_emu_call")
+    quick = ffi.new("acl_emu_quick[]", [ffi.addressof(lib, _QUICK[name]) if name in _QUICK else ffi.NULL for name in _names])
+    _kept.append(quick)
+    handles.take_from_c, handles.count_in_c = _take_tensor, _count_tensors
+    observe.on_change = _open_tensors
+    _open_tensors()
+    connected = ffi.cast("acl_emu_side *", side)
+    connected.quick = quick
+    connected.entry = ffi.addressof(lib, "acl_emu_call")
+
+
+# Tensors that live in C
+
+
+def _open_tensors() -> None:
+    """Tensors are made and destroyed in C as long as nobody watches."""
+    lib.acl_emu_tensors_open = observe.watching is None
+
+
+def _count_tensors() -> dict[str, int]:
+    count = lib.acl_emu_tensor_count()
+    return {Tensor.c_name: count} if count else {}
+
+
+def _take_tensor(handle: int) -> Tensor | None:
+    """The tensor of C behind a handle, as an object."""
+    room = _room("acl_emu_tensor *")
+    size = lib.acl_emu_take_tensor(handle, room)
+    if not size:
+        return None
+    tensor = Tensor(_view_of(ffi.buffer(room, size)[8:]), room.address or None)
+    tensor.handle = handle
+    return tensor
+
+
+@lru_cache(maxsize=1 << 14)
+def _view_of(numbers: bytes) -> View:
+    """The view that a tensor of C describes: its numbers behind the address."""
+    rank, storage_rank, has_strides, dtype, format, offset, *rest = struct.unpack(f"{len(numbers) // 8}q", numbers)
+    shape, strides, storage = rest[:rank], rest[rank : len(rest) - storage_rank], rest[len(rest) - storage_rank :]
+    return make_view(shape, dtype, strides if has_strides else None, offset, format, storage)
 
 
 @ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
@@ -102,9 +152,6 @@ def _failed_result(name: str, declared: ApiFunction | None) -> int | None:
 
 
 # Arguments in
-
-_room = ffi.new_allocator(should_clear_after_alloc=False)
-"""A count that promises more than there is costs nothing: the copy fails before the room is touched."""
 
 
 def read(address: int, size: int, name: str, error: type[AclError] = InvalidParam) -> bytes:
@@ -180,9 +227,20 @@ def _plain_reader(c_type: str, name: str, index: int) -> Callable[[Arguments], A
         return lambda arguments: arguments[index].u & 0xFF != 0
     if plain in ("float", "double"):
         return lambda arguments: arguments[index].d
-    if plain in ("size_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t", "aclFloat16"):
+    if plain in _UNSIGNED:
         return lambda arguments: arguments[index].u
     return lambda arguments: arguments[index].i
+
+
+_UNSIGNED = ("size_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t", "aclFloat16", "bool")
+
+
+def _code(c_type: str) -> str:
+    """The letter of a C argument in a format of struct."""
+    plain = c_type.replace("const ", "").strip()
+    if plain in ("float", "double"):
+        return "d"
+    return "Q" if plain.endswith("*") or plain in HANDLE_TYPES or plain in _UNSIGNED else "q"
 
 
 # Results out
@@ -209,6 +267,8 @@ class _Output:
     def check(self, arguments: Arguments) -> None:
         """Before the call: the program's variable must be there to be written, or what the call makes would be lost."""
         address = arguments[self.index].u
+        if lib.acl_emu_on_stack(address, self.size):
+            return
         if address:
             write(address, read(address, self.size, self.name, self.wrong), self.name, self.wrong)
         elif self.name not in _OPTIONAL_OUTPUTS:
@@ -335,9 +395,11 @@ def _operator_handler(name: str) -> Handler:
     operator = aclnnop.find(name)
     if name.endswith(PHASE_ONE):
         return _phase_one_handler(operator)
+    arguments_of = struct.Struct("QQQQ")
 
     def handle(arguments: Arguments, result: Any) -> None:
-        result.i = operator.run(arguments[0].u or None, arguments[1].u, arguments[2].u or None, arguments[3].u or None)
+        workspace, size, executor, stream = arguments_of.unpack(ffi.buffer(arguments, 32))
+        result.i = operator.run(workspace or None, size, executor or None, stream or None)
 
     return handle
 
@@ -347,8 +409,20 @@ def _phase_one_handler(operator: Operator) -> Handler:
     count = len(readers)
     size_output = _Output(CParameter("uint64_t*", "workspaceSize"), count, AclnnNullptr, AclnnInvalid)
     executor_output = _Output(CParameter("aclOpExecutor**", "executor"), count + 1, AclnnNullptr, AclnnInvalid)
+    c_types = [kind.c_type for _, kind in operator.parameters]
+    at_once = struct.Struct("".join(map(_code, c_types)))
+    apart = [(index, readers[index]) for index, c_type in enumerate(c_types) if c_type == "bool" or "char" in c_type]
 
     def handle(arguments: Arguments, result: Any) -> None:
+        outputs = arguments + count
+        if observe.watching is None and lib.acl_emu_set_planned(outputs, 0, 0, 1):
+            values = list(at_once.unpack(ffi.buffer(arguments, at_once.size)))  # a null pointer is 0 here
+            for index, reader in apart:
+                values[index] = reader(arguments)
+            size, executor, result.i = operator.get_workspace_size(*values)
+            if executor:
+                lib.acl_emu_set_planned(outputs, size, executor, 0)
+            return
         size_output.check(arguments)
         executor_output.check(arguments)
         size, executor, status = operator.get_workspace_size(*[reader(arguments) for reader in readers])

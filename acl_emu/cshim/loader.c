@@ -26,7 +26,7 @@
 #define PYTHON_VERSION STRINGIFY(PY_MAJOR_VERSION) "." STRINGIFY(PY_MINOR_VERSION)
 #define LIBPYTHON "libpython" PYTHON_VERSION ".so.1.0"
 
-static acl_emu_entry entry;
+static acl_emu_side side;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 static int broken;
 static int started_python;
@@ -174,7 +174,7 @@ static int load_libpython(const char *python)
 
 static void run_at_end(const char *code)
 {
-    if (started_python && __atomic_load_n(&entry, __ATOMIC_ACQUIRE)) {
+    if (started_python && __atomic_load_n(&side.entry, __ATOMIC_ACQUIRE)) {
         PyGILState_STATE state = py.Ensure();
         py.RunString(code, NULL);
         py.Release(state);
@@ -199,7 +199,7 @@ static void forked(void)
     if (started_python) {
         started_python = 0;
         broken = 1;
-        __atomic_store_n(&entry, NULL, __ATOMIC_RELEASE);
+        __atomic_store_n(&side.entry, NULL, __ATOMIC_RELEASE);
     }
 }
 
@@ -260,7 +260,7 @@ static int start_python(int in_process)
 static void detach(void)
 {
     broken = 1;
-    __atomic_store_n(&entry, NULL, __ATOMIC_RELEASE);
+    __atomic_store_n(&side.entry, NULL, __ATOMIC_RELEASE);
 }
 
 static int attach(void)
@@ -273,7 +273,7 @@ static int attach(void)
              "except BaseException as error:\n"
              "    import sys\n"
              "    sys.stderr.write(f'acl-emu: the Python side does not load: {type(error).__name__}: {error}\\n')\n",
-             (unsigned long long)(uintptr_t)&entry, (unsigned long long)(uintptr_t)acl_emu_names, acl_emu_count);
+             (unsigned long long)(uintptr_t)&side, (unsigned long long)(uintptr_t)acl_emu_names, acl_emu_count);
     if (started_python) {
         struct sigaction interrupt; /* importing Python's signal module takes SIGINT over; it stays the program's */
         int kept = sigaction(SIGINT, NULL, &interrupt) == 0;
@@ -287,13 +287,13 @@ static int attach(void)
         py.RunString(code, NULL);
         py.Release(state);
     }
-    return entry != NULL;
+    return side.entry != NULL;
 }
 
 static void start(void)
 {
     pthread_mutex_lock(&starting);
-    if (!entry && !broken) {
+    if (!side.entry && !broken) {
         int in_process = find_symbols();
         int running = in_process && py.IsInitialized();
         if ((!running && !start_python(in_process)) || !attach())
@@ -310,10 +310,13 @@ static void start(void)
 
 int acl_emu_enter(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller)
 {
-    acl_emu_entry call = __atomic_load_n(&entry, __ATOMIC_ACQUIRE);
+    acl_emu_entry call = __atomic_load_n(&side.entry, __ATOMIC_ACQUIRE);
     if (__builtin_expect(!call, 0)) {
         start();
-        call = __atomic_load_n(&entry, __ATOMIC_ACQUIRE);
+        call = __atomic_load_n(&side.entry, __ATOMIC_ACQUIRE);
     }
-    return call ? call(function, arguments, result, caller) : 1;
+    if (!call)
+        return 1;
+    acl_emu_quick quick = side.quick ? side.quick[function] : NULL;
+    return quick && quick(arguments, result) ? 0 : call(function, arguments, result, caller);
 }

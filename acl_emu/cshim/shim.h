@@ -15,6 +15,15 @@ typedef union {
 /* The Python side: 0 when the call was carried out and *result is set. caller: where the program called from. */
 typedef int (*acl_emu_entry)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
 
+/* A function that C carries out without Python where it can: 1, and *result is set. */
+typedef int (*acl_emu_quick)(acl_emu_arg *arguments, acl_emu_arg *result);
+
+/* What the Python side sets: its entry, and by function the quick way, where there is one. */
+typedef struct {
+    acl_emu_entry entry;
+    const acl_emu_quick *quick;
+} acl_emu_side;
+
 /* Names of the exported functions; the index is what acl_emu_entry gets. */
 extern const char *const acl_emu_names[];
 extern const uint32_t acl_emu_count;

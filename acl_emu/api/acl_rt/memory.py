@@ -235,7 +235,7 @@ def _queue_copy(copy: Copy, kind: int, stream_handle: Handle) -> None:
         copy.at_once()
     else:
         task = _while_host_memory_lives(copy.call, copy.now, copy.source, copy.target)
-        stream.submit(task, copy.describe() if observe.watching is not None else None)
+        stream.submit(task, copy.describe() if observe.watching is not None else None, size=2 * copy.width * copy.height)
 
 
 @acl(
@@ -316,7 +316,7 @@ def aclrtMemsetAsync(devPtr: HostPointer, maxCount: int, value: int, count: int,
     if count:
         fill = _checked_fill("aclrtMemsetAsync", devPtr, maxCount, value, count)
         task = _while_host_memory_lives(fill.call, fill.now, fill.address)
-        context.find_stream(stream).submit(task, fill.describe() if observe.watching is not None else None)
+        context.find_stream(stream).submit(task, fill.describe() if observe.watching is not None else None, size=count)
 
 
 def _checked_fill(call: str, pointer: HostPointer, room: int, value: int, count: int) -> Fill:
