@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float16): 1e-2, np.dtype(ml_dtypes.bfloat16): 6e-2}
+TOLERANCE = {np.dtype(np.float32): 1e-3, np.dtype(np.float16): 1e-2, np.dtype(ml_dtypes.bfloat16): 6e-2}
 """Of an element and of the typical one: rivals round in between, and sum in an order of their own."""
+RARE, FAR = 1e-4, 10
+"""So few elements may miss it, by so many times at most: those where rounded terms cancel."""
 
 
 class Disagreement(Exception):
@@ -31,7 +33,10 @@ def agree(ours: Mapping[str, Array], theirs: Mapping[str, Array], coarsest: np.d
             wrong = mine != other
         else:
             tolerance = max(TOLERANCE[mine.dtype], TOLERANCE.get(coarsest, 0.0) if coarsest is not None else 0.0)
-            wrong = _differ(mine.astype(np.float32), other.astype(np.float32), tolerance)
+            arrays = mine.astype(np.float32), other.astype(np.float32)
+            wrong = _differ(*arrays, tolerance)
+            if np.mean(wrong) <= RARE:
+                wrong = _differ(*arrays, tolerance * FAR)
         if np.any(wrong):
             place = np.unravel_index(int(np.argmax(wrong)), mine.shape)
             raise Disagreement(f"{name}{[int(i) for i in place]} is {mine[place]} against {other[place]}, {int(np.sum(wrong))} such elements")

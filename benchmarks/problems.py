@@ -210,11 +210,11 @@ def _divergence_slope(out: str) -> Maker:
 
 
 def _logit(d: Draw) -> Arguments:
-    return {"input": d.probability(), "eps": 0.05, "out": d.room()}
+    return {"input": d.probability(), "eps": 0.0625, "out": d.room()}
 
 
 def _logit_slope(d: Draw) -> Arguments:
-    return {"x": d.probability(), "dy": d.normal(), "eps": 0.05, "out": d.room()}
+    return {"x": d.probability(), "dy": d.normal(), "eps": 0.0625, "out": d.room()}
 
 
 # Losses whose targets are indices
@@ -293,7 +293,7 @@ def _cross_entropy_slope(d: Draw) -> Arguments:
 def _multilabel(d: Draw) -> Arguments:
     rows, classes = _ROWS[d.size]
     target = np.full((rows, classes), -1, np.int64)
-    target[:, :4] = d.index((rows, 4), classes)
+    target[:, :4] = (d.index((rows, 1), classes) + np.arange(4) * (classes // 4)) % classes
     return {"self": d.normal((rows, classes)), "target": target, "reduction": 0, "out": d.room((rows,)), "isTarget": d.room((rows, classes))}
 
 

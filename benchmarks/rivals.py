@@ -15,6 +15,8 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")  # its bfloat16 kerne
 
 import torch
 
+from benchmarks.layouts import place, whole
+
 Array = npt.NDArray[Any]
 aten = torch.ops.aten
 
@@ -32,13 +34,14 @@ class Rival(NamedTuple):
     """Given the arguments by name, writes the outputs."""
     composite: bool = False
     """Whether it takes several calls: torch has no single one."""
+    wide: tuple[str, ...] = ()
+    """Of matrix products, the outputs: in half types they are also measured by way of float32, which is faster there."""
 
 
 def as_tensor(array: Array) -> torch.Tensor:
-    """A copy of an array with the same strides, as a tensor."""
-    base = array if array.base is None else _whole(array)
-    copied = base.copy()
-    view = np.ndarray(array.shape, array.dtype, copied, _offset(array, base), array.strides)
+    """A copy of an array's block, and the array's place in it, as a tensor."""
+    _, offset = place(array)
+    view = np.ndarray(array.shape, array.dtype, whole(array).copy(), offset * array.itemsize, array.strides)
     if view.dtype == ml_dtypes.bfloat16:
         return torch.from_numpy(view.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(view)
@@ -51,16 +54,6 @@ def as_array(tensor: torch.Tensor) -> Array:
     return tensor.numpy()
 
 
-def _whole(array: Array) -> Array:
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
-
-
-def _offset(array: Array, base: Array) -> int:
-    return array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-
-
 def arguments(given: dict[str, Any]) -> SimpleNamespace:
     """The arguments of a call as torch takes them: the same bytes in tensors of its own, every number as it is."""
 
@@ -70,6 +63,22 @@ def arguments(given: dict[str, Any]) -> SimpleNamespace:
         return _TYPES[value] if isinstance(value, np.dtype) else value
 
     return SimpleNamespace(**{name: convert(value) for name, value in given.items()})
+
+
+def by_way_of_float32(rival: Rival) -> Callable[[Any], object]:
+    """The same with half types converted to float32 first, and back at the end."""
+
+    def convert(value: Any) -> Any:
+        return value.float() if isinstance(value, torch.Tensor) and value.dtype in (torch.float16, torch.bfloat16) else value
+
+    def run(a: Any) -> None:
+        wide = SimpleNamespace(**{name: convert(value) for name, value in vars(a).items()})
+        rival.run(wide)
+        for name in rival.wide:
+            if getattr(a, name) is not None:
+                getattr(a, name).copy_(getattr(wide, name))
+
+    return run
 
 
 def _reducing(call: Any, *names: str, out: str = "out") -> Callable[[Any], object]:
@@ -126,6 +135,7 @@ def _ctc(a: Any) -> None:
     loss, scores = aten._ctc_loss(a.logProbs, a.targets, a.inputLengths, a.targetLengths, a.blank, a.zeroInfinity)
     a.negLogLikelihoodOut.copy_(loss)
     a.logAlphaOut[:, :, : scores.shape[2]] = scores
+    a.logAlphaOut[:, :1, scores.shape[2] :] = float("-inf")
 
 
 def _ctc_backward(a: Any) -> None:
@@ -303,12 +313,12 @@ RIVALS: dict[str, Rival] = {
     "aclnnCtcLoss": Rival(_ctc),
     "aclnnCtcLossBackward": Rival(_ctc_backward),
     "aclnnChamferDistanceBackward": Rival(_chamfer, composite=True),
-    "aclnnMatmul": Rival(lambda a: torch.matmul(a.self, a.mat2, out=a.out)),
-    "aclnnMm": Rival(lambda a: torch.mm(a.self, a.mat2, out=a.out)),
-    "aclnnAddmm": Rival(lambda a: torch.addmm(a.self, a.mat1, a.mat2, beta=a.beta, alpha=a.alpha, out=a.out)),
-    "aclnnInplaceAddmm": Rival(lambda a: a.selfRef.addmm_(a.mat1, a.mat2, beta=a.beta, alpha=a.alpha)),
-    "aclnnFusedLinearOnlineMaxSum": Rival(_online, composite=True),
-    "aclnnFusedLinearCrossEntropyLossGrad": Rival(_linear_backward, composite=True),
+    "aclnnMatmul": Rival(lambda a: torch.matmul(a.self, a.mat2, out=a.out), wide=("out",)),
+    "aclnnMm": Rival(lambda a: torch.mm(a.self, a.mat2, out=a.out), wide=("out",)),
+    "aclnnAddmm": Rival(lambda a: torch.addmm(a.self, a.mat1, a.mat2, beta=a.beta, alpha=a.alpha, out=a.out), wide=("out",)),
+    "aclnnInplaceAddmm": Rival(lambda a: a.selfRef.addmm_(a.mat1, a.mat2, beta=a.beta, alpha=a.alpha), wide=("selfRef",)),
+    "aclnnFusedLinearOnlineMaxSum": Rival(_online, composite=True, wide=("vocabParallelLogitsOutOptional",)),
+    "aclnnFusedLinearCrossEntropyLossGrad": Rival(_linear_backward, composite=True, wide=("inputGradOut", "weightGradOut")),
     "aclnnFusedCrossEntropyLossWithMaxSum": Rival(_with_max_sum, composite=True),
     "aclnnCrossEntropySumExpAndIndexLogit": Rival(_sum_exp_and_index, composite=True),
 }

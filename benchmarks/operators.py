@@ -1,0 +1,213 @@
+"""Every operator against torch and against the bound of the machine.
+
+``python -m benchmarks.operators`` measures those of one chip and writes a line of JSON for each row; ``python -m benchmarks`` starts it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+import aclnnop
+from benchmarks import bounds
+from benchmarks.compare import Disagreement, agree
+from benchmarks.emulator import Call
+from benchmarks.layouts import LAYOUTS, lay_out
+from benchmarks.problems import DTYPES, SIZES, SUBJECTS, Draw, Subject
+from benchmarks.timing import Budget, Side, calls_for, in_turn
+
+try:
+    from benchmarks import rivals
+except ImportError:
+    rivals = None  # type: ignore[assignment]
+
+TOO_LONG = 2.0
+"""Seconds: what takes longer is timed in few rounds, and a rival that does only where everything is measured."""
+
+
+@dataclass
+class Row:
+    """What was measured of one call; seconds."""
+
+    subject: str
+    kind: str
+    exponential: bool
+    dtype: str
+    size: str
+    layout: str
+    rounds: int
+    emulator: float
+    torch: float | None = None
+    """The median; none where torch is not installed, has no such kernel, or was left out."""
+    composite: bool = False
+    torch_float32: float | None = None
+    """A matrix product of half types by way of float32."""
+    bound: float | None = None
+    """What the machine needs at least: bytes over bandwidth, or flops over the speed of a product, measured in the same rounds."""
+    bytes: int = 0
+    flops: int = 0
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """Torch's time over the emulator's."""
+        return None if self.torch is None else self.torch / self.emulator
+
+    @property
+    def share(self) -> float | None:
+        """The bound over the emulator's time: 1 is as fast as the machine allows."""
+        return None if self.bound is None else self.bound / self.emulator
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which rows to measure."""
+
+    full: bool = False
+    only: str = ""
+    chip: str = ""
+
+    def subjects(self) -> list[Subject]:
+        """The operators."""
+        return [s for s in SUBJECTS if s.chip == self.chip and self.only.lower() in s.operator.lower()]
+
+    def rows(self, subject: Subject) -> Iterator[tuple[str, str, str]]:
+        """Dtype, size and layout: all, or the large ones of every dtype and the first dtype of everything else."""
+        for size in SIZES:
+            for dtype in subject.dtypes:
+                for layout in LAYOUTS:
+                    strided = layout != "contiguous"
+                    if strided and (subject.kind in ("index", "product") or size == "small"):
+                        continue
+                    first = dtype == subject.dtypes[0]
+                    slim = (first and layout != "stepped" and not (strided and size == "medium")) or (size == "large" and not strided)
+                    if self.full or slim:
+                        yield dtype, size, layout
+
+
+def arguments(subject: Subject, dtype: str, size: str, layout: str) -> dict[str, Any]:
+    """The arguments of one call: inputs in the layout, outputs in order."""
+    io = {name: kind.io for name, kind in aclnnop.find(subject.operator).parameters}
+    made = subject.make(Draw(size, DTYPES[dtype]))
+    return {
+        name: lay_out(value, layout) if isinstance(value, np.ndarray) and io[name] != "out" else value for name, value in made.items()
+    }
+
+
+def bytes_moved(subject: Subject, given: dict[str, Any]) -> int:
+    """Every element that matters, read or written once; one that is replaced counts twice."""
+    return sum(
+        array.size * array.itemsize * (2 if name == "selfRef" else 1)
+        for name, array in given.items()
+        if isinstance(array, np.ndarray) and name not in subject.unread
+    )
+
+
+class Rivalry:
+    """Torch's side of a call, with inputs of its own that hold the same bytes."""
+
+    def __init__(self, subject: Subject, given: dict[str, Any], outputs: list[str], *, float32: bool = False) -> None:
+        self.rival = rivals.RIVALS[subject.operator]
+        self._given, self._outputs = given, outputs
+        self._tensors = rivals.arguments(given)
+        self._run = rivals.by_way_of_float32(self.rival) if float32 else self.rival.run
+
+    def run(self) -> None:
+        """One call."""
+        self._run(self._tensors)
+
+    def restore(self) -> None:
+        """Put back what the outputs held at first."""
+        for name in self._outputs:
+            getattr(self._tensors, name).copy_(rivals.as_tensor(self._given[name]))
+
+    def inputs(self) -> dict[str, bytes]:
+        """What every tensor holds now, as its elements in order."""
+        tensors = {name: getattr(self._tensors, name) for name, value in self._given.items() if isinstance(value, np.ndarray)}
+        return {name: rivals.as_array(tensor).tobytes() for name, tensor in tensors.items()}
+
+    def results(self) -> dict[str, Any]:
+        """The outputs."""
+        return {name: rivals.as_array(getattr(self._tensors, name)) for name in self._outputs}
+
+
+def _once(run: Callable[[], object]) -> float:
+    before = time.perf_counter()
+    run()
+    return time.perf_counter() - before
+
+
+def measure(subject: Subject, dtype: str, size: str, layout: str, *, everything: bool = False) -> Row:
+    """One row. A side whose result differs from the emulator's is refused."""
+    given = arguments(subject, dtype, size, layout)
+    inplace = "selfRef" in given
+    with Call(subject.operator, given) as call:
+        run = call.run_both if size == "small" else call.run
+        first = _once(run)
+        outputs = [name for name in call.results() if name not in subject.unread]
+        expected = {name: call.results()[name] for name in outputs}
+        row = Row(subject.name, subject.kind, subject.exponential, dtype, size, layout, 0, 0.0)
+        row.bytes, row.flops = bytes_moved(subject, given), subject.flops(size) if subject.products else 0
+        sides = {"emulator": Side(run, call.restore if inplace else call.wait, 1 if inplace else calls_for(run, 0.002))}
+        slowest = first
+
+        def compete(name: str, *, float32: bool) -> None:
+            nonlocal slowest
+            rivalry = Rivalry(subject, given, outputs, float32=float32)
+            row.composite = rivalry.rival.composite
+            try:
+                slowest = max(slowest, _once(rivalry.run))
+                agree(expected, rivalry.results(), np.dtype(DTYPES[dtype]))
+            except NotImplementedError:
+                row.note = "torch has none"
+            except Disagreement as difference:
+                row.note = f"refused: {difference}"
+            else:
+                calls = 1 if inplace else calls_for(rivalry.run, 0.002)
+                sides[name] = Side(rivalry.run, rivalry.restore if inplace else call.wait, calls)
+
+        if rivals is not None:
+            slow = subject.products > 0 and dtype != "float32"
+            if slow and rivals.RIVALS[subject.operator].wide:
+                compete("torch_float32", float32=True)
+            if everything or not (slow and size == "large"):
+                compete("torch", float32=False)
+            else:
+                row.note = "half tensors only with FULL=1"
+        if size == "large":
+            sides["bound"] = Side(bounds.product().run if row.flops else bounds.copy().run)
+        budget = Budget(5, 11, 1.2) if slowest < TOO_LONG / 4 else Budget(3, 3) if slowest < TOO_LONG else Budget(1, 1)
+        if size != "large":
+            budget = Budget(7, 15, 0.3)
+        times = in_turn(sides, budget)
+    row.rounds, row.emulator = len(times["emulator"].samples), times["emulator"].median
+    row.torch = times["torch"].median if "torch" in times else None
+    row.torch_float32 = times["torch_float32"].median if "torch_float32" in times else None
+    if "bound" in times:
+        work, done = (row.flops, bounds.product().flops) if row.flops else (row.bytes, bounds.copy().bytes)
+        row.bound = times["bound"].median * work / done
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--chip", default="")
+    chosen = Selection(**vars(parser.parse_args()))
+    assert os.environ.get("ACL_EMU_SOC", "") == chosen.chip
+    for subject in chosen.subjects():
+        for dtype, size, layout in chosen.rows(subject):
+            print(json.dumps(asdict(measure(subject, dtype, size, layout, everything=chosen.full))), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
