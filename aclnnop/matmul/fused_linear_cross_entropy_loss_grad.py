@@ -205,7 +205,8 @@ def logit_gradients(
 
 def probability(logits: Array, largest: Array, total: Array) -> Array:
     """The softmax, from what the forward pass has saved."""
-    return np.exp(logits - largest) / total
+    result: Array = np.exp(logits - largest) / total
+    return result
 
 
 def bounds(
@@ -224,4 +225,5 @@ def agreed(least: Array, most: Array) -> Array:
 
 def norms(vectors: Array, *, scale: float) -> Array:
     """The length of each row."""
-    return np.sqrt(np.square(vectors).sum(axis=1, keepdims=True)) * scale
+    result: Array = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True)) * scale
+    return result
