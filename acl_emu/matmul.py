@@ -46,7 +46,7 @@ def matmul(a: Array, b: Array, out: Array, *, add: bool = False) -> None:
     b, b_transposed, b_lead = _as_blas(b)
     numbers = (
         *(blas.sgemm, blas.wide, rows, inner, columns, a.ctypes.data, b.ctypes.data, out.ctypes.data),
-        *(a_transposed, b_transposed, a_lead, b_lead, out.strides[0] // out.itemsize, tile_rows, tile_columns, add),
+        *(a_transposed, b_transposed, a_lead, b_lead, max(out.strides[0] // out.itemsize, columns), tile_rows, tile_columns, add),
     )
     wanted = threads.allowed() if 2.0 * rows * inner * columns >= _THREADED_FLOPS else 1
     with _one_blas_thread(blas):

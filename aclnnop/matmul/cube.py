@@ -5,12 +5,14 @@ from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from acl_emu import soc
 from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
 from acl_emu.errors import AclnnInvalid
 from acl_emu.matmul import matmul
+from acl_emu.native import apply
 from acl_emu.spec import Array, In, IntKind, Operand, Out, Plan, Product, direct, nothing, require, shape_is
 
 ND = (ACL_FORMAT_ND,)
@@ -33,6 +35,9 @@ OLDER = (Product.A310P, Product.A910)
 """Products whose matrix unit has neither FLOAT nor HFLOAT32."""
 
 Rounding = Callable[[Array], Array]
+
+# Elements that are rounded at once, so that they stay in the cache meanwhile.
+BLOCK_ELEMENTS = 1 << 16
 
 
 def rounding(mode: int, dtype: DType) -> Rounding:
@@ -92,15 +97,32 @@ def product(
     if 0 in out.shape:
         return nothing()
     rows, inner, columns = left.shape[-2] if left.rank > 1 else 1, left.shape[-1], right.shape[-1] if right.rank > 1 else 1
+    scratch: dict[str, tuple[tuple[int, ...], DTypeLike]] = {}
+    if lowered is not unchanged or not multiplies_as_it_lies(left):
+        scratch["a"] = ((rows, inner), np.float32)
+    if lowered is not unchanged or not multiplies_as_it_lies(right):
+        scratch["b"] = ((inner, columns), np.float32)
+    if added is not None or not (out.dtype is FLOAT and out.contiguous):
+        scratch["total"] = ((rows, columns), np.float32)
     return direct(
         multiply,
         reads=(left, right, added),
         writes=(out,),
-        scratch={"a": ((rows, inner), np.float32), "b": ((inner, columns), np.float32), "total": ((rows, columns), np.float32)},
+        scratch=scratch,
         lowered=lowered,
         alpha=np.float32(alpha),
         beta=np.float32(beta),
     )
+
+
+def multiplies_as_it_lies(operand: Operand) -> bool:
+    """Whether a tensor holds FLOAT matrices with contiguous rows or columns."""
+    if operand.dtype is not FLOAT or operand.contiguous:
+        return operand.dtype is FLOAT
+    if operand.rank < 2:
+        return False
+    (rows, columns), (down, across) = operand.shape[-2:], operand.view.strides[-2:]
+    return (across == 1 and down >= columns) or (down == 1 and across >= rows)
 
 
 def multiply(
@@ -109,29 +131,44 @@ def multiply(
     added: Array | None,
     out: Array,
     *,
-    a: Array,
-    b: Array,
-    total: Array,
+    a: Array | None = None,
+    b: Array | None = None,
+    total: Array | None = None,
     lowered: Rounding,
     alpha: float,
     beta: float,
 ) -> None:
-    """One matrix of the batch after the other."""
+    """One matrix of the batch after the other; ``a``, ``b`` and ``total`` are given where the tensors themselves will not do."""
     target = out[..., np.newaxis] if right.ndim == 1 else out
     target = target[..., np.newaxis, :] if left.ndim == 1 else target
     batch = target.shape[:-2]
-    lefts = np.broadcast_to(np.atleast_2d(left), batch + a.shape)
-    rights = np.broadcast_to(right[:, np.newaxis] if right.ndim == 1 else right, batch + b.shape)
-    loaded = False
+    left, right = (values.copy() if np.may_share_memory(values, out) else values for values in (left, right))
+    lefts, rights = np.atleast_2d(left), right[:, np.newaxis] if right.ndim == 1 else right
+    lefts, rights = (np.broadcast_to(values, batch + values.shape[-2:]) for values in (lefts, rights))
+    factor: Array | None = None
     for index in np.ndindex(batch):
-        a[...] = lefts[index]
-        a[...] = lowered(a)
-        if not loaded or right.ndim > 2:
-            b[...] = rights[index]
-            b[...] = lowered(b)
-            loaded = True
-        matmul(a, b, out=total)
+        if factor is None or right.ndim > 2:
+            factor = taken(rights[index], b, lowered)
+        result = target[index] if total is None else total
+        matmul(taken(lefts[index], a, lowered), factor, out=result)
         if added is not None:
-            np.multiply(total, alpha, out=total)
-            np.add(total, added.astype(np.float32) * beta, out=total)
-        target[index] = total
+            apply(weighted_sum, (result, added), (target[index],), alpha=alpha, beta=beta)
+        elif total is not None:
+            apply(unchanged, (result,), (target[index],))
+
+
+def taken(matrix: Array, room: Array | None, lowered: Rounding) -> Array:
+    """A matrix as it is multiplied: as it lies, or cast to FLOAT and rounded."""
+    if room is None:
+        return matrix
+    apply(unchanged, (matrix,), (room,))
+    if lowered is not unchanged:
+        step = max(1, BLOCK_ELEMENTS // max(1, room.shape[1]))
+        for first in range(0, len(room), step):
+            room[first : first + step] = lowered(room[first : first + step])
+    return room
+
+
+def weighted_sum(product: Array, added: Array, *, alpha: float, beta: float) -> Array:
+    """The sum of both, each times its factor."""
+    return product * alpha + added * beta
