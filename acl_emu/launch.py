@@ -74,7 +74,7 @@ def mapped(
     as_numbers = all(operand.dtype.numpy in (computing, np.bool_) for operand in present if operand in raw)
     program = as_numbers and native.compiled(
         kernel,
-        [operand and _layout(operand) for operand in reads],
+        [None if operand is None else _layout(operand) for operand in reads],
         [_layout(operand) for operand in writes],
         via=via.numpy,
         compute=computing,

@@ -16,7 +16,7 @@ ENGINE = "libacl_emu_engine.so"
 COMPILER = (os.environ.get("CC") or "cc").split()
 FLAGS = ("-std=gnu11", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden")
 # Every operation is rounded as written: no contraction, nothing of -ffast-math that could change a number.
-ENGINE_FLAGS = ("-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+ENGINE_FLAGS = ("-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi")
 
 
 def compile_library(target: Path) -> None:
@@ -43,7 +43,7 @@ def compile_library(target: Path) -> None:
 def compile_engine(target: Path) -> None:
     """Build lib64/libacl_emu_engine.so; what works on tiles is compiled for every instruction set that is worth it, and chosen at run time."""
     target.mkdir(parents=True, exist_ok=True)
-    variants = {"baseline": ()}
+    variants: dict[str, tuple[str, ...]] = {"baseline": ()}
     if platform.machine() == "x86_64":
         variants["v3"] = ("-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2")
     with tempfile.TemporaryDirectory() as folder:

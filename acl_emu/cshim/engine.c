@@ -284,6 +284,7 @@ static void run_steps(const job *work, room *own, int64_t begin, int64_t end, co
         case KEEP: memcpy(own->kept[s->dst] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size, own->slot[s->a], n * work->lane_size); break;
         case TAKE: own->slot[s->dst] = own->kept[s->a] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size; break;
         case SUM: (in_columns ? work->code->lane_sum : work->code->row_sum)[wide](own->sum[s->dst], own->slot[s->a], n); break;
+        case DOT: (in_columns ? work->code->lane_dot : work->code->row_dot)[wide](own->sum[s->dst], own->slot[s->a], own->slot[s->b], n); break;
         case MAX:
             if (in_columns) {
                 work->code->functions[wide][MAXIMUM](own->sum[s->dst], own->sum[s->dst], own->slot[s->a], NULL, n);
@@ -423,7 +424,7 @@ static void finish_totals(const job *work, room *own)
             for (const step *s = work->steps + only->lane_begin; s < work->steps + only->lane_end; s++) {
                 if (s->code == MAX) {
                     work->code->row_max[program->wide](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
-                } else if (s->code == SUM) {
+                } else if (s->code == SUM || s->code == DOT) {
                     work->code->row_sum[1](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
                 }
             }

@@ -18,7 +18,7 @@ enum { F32, F64, F16, BF16, BOOL8, I8, U8, I16, I32, I64, DTYPES };
 enum {
     ADD, SUB, MUL, DIV, NEG, ABS, SIGN, SQUARE, MAXIMUM, MINIMUM, EXP, EXP_OF_DIFFERENCE, LOG, LOG1P, SQRT,
     LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, NOT, WHERE, AS_NUMBER, ROUND_F32, ROUND_F16, ROUND_BF16, FUNCTIONS,
-    LOAD = FUNCTIONS, LOAD_MASK, STORE, KEEP, TAKE, SUM, MAX, FINISH_SUM, FINISH_MAX, SPREAD
+    LOAD = FUNCTIONS, LOAD_MASK, STORE, KEEP, TAKE, SUM, DOT, MAX, FINISH_SUM, FINISH_MAX, SPREAD
 };
 
 /* dst = function(a, b, c) on n lanes; dst may be one of the others. */
@@ -33,7 +33,9 @@ typedef struct {
     void (*spread[2])(void *lanes, const void *value, size_t n);
     void (*row_sum[2])(double *partials, const void *lanes, size_t n);
     void (*row_max[2])(void *partials, const void *lanes, size_t n);
+    void (*row_dot[2])(double *partials, const void *lanes, const void *others, size_t n);
     void (*lane_sum[2])(double *sums, const void *lanes, size_t n);
+    void (*lane_dot[2])(double *sums, const void *lanes, const void *others, size_t n);
     void (*from_double[2])(void *lanes, const double *values, size_t n);
 } tile_code;
 

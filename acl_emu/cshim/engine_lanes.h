@@ -1,4 +1,4 @@
-/* The functions on lanes of one type; included by engine_tile.c once for float and once for double.
+/* The functions on registers of one type; included by engine_tile.c once for float and once for double, after engine_vector.h.
  *
  * No loop depends on where in memory or on which thread it runs: what is left over behind whole vectors goes through the same
  * operations one by one, so a result never changes with the cut. Functions of one rounding are the ones of IEEE 754, as in numpy;
@@ -34,6 +34,30 @@
         }                                                                                           \
     }
 
+/* The same with whole vectors; what is left over is filled up with the last of them. */
+#define BY_VECTORS(name, expression)                                                                \
+    static void NAME(name)(void *dst, const void *first, const void *second, const void *third, size_t n) \
+    {                                                                                               \
+        T *d = dst;                                                                                 \
+        const T *a = first, *b = second;                                                            \
+        size_t i = 0;                                                                               \
+        (void)third;                                                                                \
+        for (; i + WIDTH <= n; i += WIDTH) {                                                        \
+            const V x = NAME(read)(a + i), y = NAME(read)(b + i);                                   \
+            (void)y;                                                                                \
+            NAME(write)(d + i, expression);                                                         \
+        }                                                                                           \
+        if (i < n) {                                                                                \
+            T left[WIDTH] = {0}, right[WIDTH] = {0};                                                \
+            memcpy(left, a + i, (n - i) * sizeof(T));                                               \
+            memcpy(right, b + i, (n - i) * sizeof(T));                                              \
+            const V x = NAME(read)(left), y = NAME(read)(right);                                    \
+            (void)y;                                                                                \
+            NAME(write)(left, expression);                                                          \
+            memcpy(d + i, left, (n - i) * sizeof(T));                                               \
+        }                                                                                           \
+    }
+
 /* A mask is all ones or all zeros. */
 #define COMPARISON(name, expression)                                                                \
     static void NAME(name)(void *dst, const void *first, const void *second, const void *third, size_t n) \
@@ -62,88 +86,20 @@
         }                                                                                           \
     }
 
-static inline T NAME(from_bits)(MASK bits)
-{
-    T value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline MASK NAME(bits_of)(T value)
-{
-    MASK bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* exp(x + rest), rest being tiny beside x. Off by less than 1 ulp in float; in double, whose results end in narrower types, by 2^-43. */
-static inline T NAME(exp_of)(T x, T rest)
-{
-    x = x < EXP_LEAST ? (T)EXP_LEAST : x;
-    x = x > EXP_MOST ? (T)EXP_MOST : x;
-    const T shifted = MULTIPLY_ADD(x, (T)1.4426950408889634074, ROUNDING);
-    const T k = shifted - ROUNDING;
-    T r = MULTIPLY_ADD(-k, LN2_HIGH, x);
-    r = MULTIPLY_ADD(-k, LN2_LOW, r) + rest;
-    const T grown = MULTIPLY_ADD(r * r, EXP_POLYNOMIAL(r), r) + 1;
-    /* In two steps, so that results below the smallest normal number come out right. */
-    const MASK power = NAME(bits_of)(shifted) - NAME(bits_of)(ROUNDING), half = power >> 1;
-    return grown * NAME(from_bits)((half + BIAS) << DIGITS) * NAME(from_bits)((power - half + BIAS) << DIGITS);
-}
-
-/* log(x * (1 + rest / x)) for x > 0 that is no infinity, and rest tiny beside it; same accuracy. */
-static inline T NAME(log_of_normal)(T x, T rest, T exponent)
-{
-    const MASK shift = (NAME(bits_of)(x) - NAME(bits_of)((T)0.70710678118654752440)) >> DIGITS;
-    const T significand = NAME(from_bits)(NAME(bits_of)(x) - (MASK)((UNSIGNED)shift << DIGITS));
-    const T f = significand - 1 + rest * NAME(from_bits)((BIAS - shift) << DIGITS);
-    const T k = NAME(from_bits)(NAME(bits_of)(ROUNDING) + shift) - ROUNDING + exponent;
-    return LOG_POLYNOMIAL(f, k);
-}
-
-static inline T NAME(log_of)(T x)
-{
-    const int tiny = x < LEAST_NORMAL;
-    const T value = NAME(log_of_normal)(tiny ? x * SCALE_UP : x, 0, tiny ? -SCALE_DIGITS : (T)0);
-    T result = x == 0 ? -(T)INFINITY : x < 0 ? (T)NAN : value;
-    return x < (T)INFINITY ? result : x; /* infinity and NaN */
-}
-
-static inline T NAME(log1p_of)(T x)
-{
-    const T whole = 1 + x;
-    /* What the sum lost: exact in either order of magnitude. */
-    const T rest = x < 1 ? x - (whole - 1) : 1 - (whole - x);
-    const T value = NAME(log_of_normal)(whole, rest, 0);
-    T result = whole == 0 ? -(T)INFINITY : x < -1 ? (T)NAN : value;
-    result = x == 0 ? x : result;
-    return x < (T)INFINITY ? result : x;
-}
-
-/* exp(x - y), with what the difference loses. */
-static inline T NAME(exp_of_difference)(T x, T y)
-{
-    const T difference = x - y;
-    const T other = difference - x;
-    const T rest = (x - (difference - other)) - (y + other);
-    /* Where the difference is no number or infinite there is nothing to make up for. */
-    return NAME(exp_of)(difference, rest - rest == 0 ? rest : 0);
-}
-
 BINARY(add, x + y)
 BINARY(subtract, x - y)
 BINARY(multiply, x *y)
 BINARY(divide, x / y)
 UNARY(negate, -x)
-UNARY(absolute, NAME(from_bits)(NAME(bits_of)(x) & ~SIGN_BIT))
+UNARY(magnitude, ABSOLUTE(x))
 UNARY(sign_of, x > 0 ? (T)1 : x < 0 ? (T)-1 : x == 0 ? (T)0 : x)
 UNARY(square, x *x)
-BINARY(maximum, x >= y || x != x ? x : y)
-BINARY(minimum, x <= y || x != x ? x : y)
-UNARY(exponential, NAME(exp_of)(x, 0))
-BINARY(exponential_of_difference, NAME(exp_of_difference)(x, y))
-UNARY(logarithm, NAME(log_of)(x))
-UNARY(logarithm_1p, NAME(log1p_of)(x))
+BINARY(larger, x >= y || x != x ? x : y)
+BINARY(smaller, x <= y || x != x ? x : y)
+BY_VECTORS(exponential, NAME(exp_of)(x, NAME(all)(0)))
+BY_VECTORS(exponential_of_difference, NAME(exp_of_difference)(x, y))
+BY_VECTORS(logarithm, NAME(log_of)(x))
+BY_VECTORS(logarithm_1p, NAME(log1p_of)(x))
 UNARY(square_root, SQUARE_ROOT(x))
 COMPARISON(less, x < y)
 COMPARISON(less_equal, x <= y)
@@ -172,7 +128,7 @@ static void NAME(as_number)(void *dst, const void *first, const void *second, co
     (void)third;
     LANES
     {
-        d[i] = NAME(from_bits)(mask[i] & NAME(bits_of)((T)1));
+        d[i] = mask[i] ? (T)1 : (T)0;
     }
 }
 
@@ -256,26 +212,46 @@ static void NAME(row_sum)(double *partials, const void *lanes, size_t n)
     memcpy(partials, sums, sizeof sums);
 }
 
+/* Sums of products, which are exact where the lanes are float. */
+static void NAME(row_dot)(double *partials, const void *lanes, const void *others, size_t n)
+{
+    const T *a = lanes, *b = others;
+    double sums[PARTIALS];
+    size_t i = 0;
+    memcpy(sums, partials, sizeof sums);
+    for (; i + PARTIALS <= n; i += PARTIALS) {
+        for (size_t k = 0; k < PARTIALS; k++) {
+            sums[k] += (double)a[i + k] * (double)b[i + k];
+        }
+    }
+    for (size_t k = 0; i + k < n; k++) {
+        sums[k] += (double)a[i + k] * (double)b[i + k];
+    }
+    memcpy(partials, sums, sizeof sums);
+}
+
 /* The larger of each pair; NaN is larger than everything. */
 static void NAME(row_max)(void *partials, const void *lanes, size_t n)
 {
-    typedef T vector __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
-    typedef MASK mask_vector __attribute__((vector_size(32), may_alias));
-    enum { WIDTH = 32 / sizeof(T), VECTORS = PARTIALS / WIDTH };
+    enum { VECTORS = PARTIALS / WIDTH };
     const T *a = lanes;
-    vector best[VECTORS];
+    T *best = partials;
+    V largest[VECTORS];
     size_t i = 0;
-    memcpy(best, partials, sizeof best);
+    for (size_t k = 0; k < VECTORS; k++) {
+        largest[k] = NAME(read)(best + k * WIDTH);
+    }
     for (; i + PARTIALS <= n; i += PARTIALS) {
         for (size_t k = 0; k < VECTORS; k++) {
-            const vector value = *(const vector *)(a + i + k * WIDTH);
-            const mask_vector taken = (mask_vector)(value > best[k]) | (mask_vector)(value != value);
-            best[k] = (vector)(((mask_vector)value & taken) | ((mask_vector)best[k] & ~taken));
+            const V value = NAME(read)(a + i + k * WIDTH);
+            largest[k] = NAME(select)((value > largest[k]) | (value != value), value, largest[k]);
         }
     }
-    memcpy(partials, best, sizeof best);
-    for (T *rest = partials; i < n; i++, rest++) {
-        *rest = a[i] > *rest || a[i] != a[i] ? a[i] : *rest;
+    for (size_t k = 0; k < VECTORS; k++) {
+        NAME(write)(best + k * WIDTH, largest[k]);
+    }
+    for (; i < n; i++, best++) {
+        *best = a[i] > *best || a[i] != a[i] ? a[i] : *best;
     }
 }
 
@@ -285,6 +261,15 @@ static void NAME(lane_sum)(double *sums, const void *lanes, size_t n)
     EACH
     {
         sums[i] += (double)a[i];
+    }
+}
+
+static void NAME(lane_dot)(double *sums, const void *lanes, const void *others, size_t n)
+{
+    const T *a = lanes, *b = others;
+    EACH
+    {
+        sums[i] += (double)a[i] * (double)b[i];
     }
 }
 
@@ -301,6 +286,7 @@ static void NAME(from_double)(void *lanes, const double *values, size_t n)
 #undef LANES
 #undef BINARY
 #undef UNARY
+#undef BY_VECTORS
 #undef COMPARISON
 #undef LOGICAL
 #undef LOAD_FROM

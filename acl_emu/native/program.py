@@ -27,7 +27,7 @@ _FUNCTIONS = (
     *("less", "less_equal", "equal", "not_equal", "and", "or", "not", "where", "as_number", "float32", "float16", "bfloat16"),
 )
 """The last three round to a type."""
-_STEPS = (*_FUNCTIONS, "load", "load_mask", "store", "keep", "take", "add_to_sum", "add_to_max", "finish_sum", "finish_max", "spread")
+_STEPS = (*_FUNCTIONS, "load", "load_mask", "store", "keep", "take", "add_to_sum", "add_product_to_sum", "add_to_max", "finish_sum", "finish_max", "spread")
 _CODES = {name: code for code, name in enumerate(_STEPS)}
 _MAP, _BLOCKS, _ROWS, _COLUMNS, _TOTALS = range(5)
 
@@ -70,16 +70,16 @@ class Phase:
     row: list[Step] = field(default_factory=list)
 
 
-def compile_graph(graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[str], *, wide: bool) -> bytes:
+def compile_graph(graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[Sequence[str]], *, wide: bool) -> bytes:
     """The program that computes ``graph`` from ``reads`` to ``writes``; raises Untraceable where the engine has no way to.
 
-    ``rounding`` names for each result the types that it is rounded to, one after the other, before it is stored.
+    ``rounding`` names the types that each result is rounded to before it is stored.
     """
     return _Compiler(graph, reads, writes, rounding, wide).program()
 
 
 class _Compiler:
-    def __init__(self, graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[str], wide: bool) -> None:
+    def __init__(self, graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[Sequence[str]], wide: bool) -> None:
         self.graph = graph
         self.layouts = (*reads, *writes)
         self.reads = len(reads)
@@ -330,7 +330,8 @@ class _Lowering:
     def _fits_row(self, node: Node) -> bool:
         if node in self.rows or node.op == "constant":
             return True
-        return node.op == "input" and all(self.compiler.views[node.detail][axis] == 0 for axis in self.compiler.axes)
+        shape = _padded(node.shape, len(self.compiler.domain))
+        return node.op == "input" and all(shape[axis] == 1 for axis in self.compiler.axes)
 
     # One phase
 
@@ -340,19 +341,22 @@ class _Lowering:
         stores = [
             (index, node)
             for index, node in enumerate(self.outputs)
-            if (self.levels[node] - 1 if node in self.rows else self._store_phase(node)) == number
+            if (self.levels[node] - 1 if node in self.rows else self.levels[node]) == number
         ]
         keep = [node for node in self.nodes if self._is_kept(node) and self.levels[node] == number]
         lane_stores = [(index, node) for index, node in stores if node not in self.rows]
-        wanted = [*(_resolved(node.arguments[0]) for node in reductions), *keep, *(node for _, node in lane_stores)]
+        summands = {node: self._summands(node) for node in reductions}
+        wanted = [*(value for values in summands.values() for value in values), *keep, *(node for _, node in lane_stores)]
         uses = self._count_uses(number, wanted)
         registers: dict[Node, int] = {}
-        sums = {}
-        for node in reductions:
-            argument = self._value(_resolved(node.arguments[0]), number, registers, uses)
+        sums: dict[Node, int] = {}
+        for node, values in summands.items():
+            sources = tuple(self._value(value, number, registers, uses) for value in values)
+            code = "add_to_max" if node.op == "max" else "add_product_to_sum" if len(values) == 2 else "add_to_sum"
             sums[node] = len(sums)
-            phase.tiles.append(Step("add_to_sum" if node.op == "sum" else "add_to_max", sums[node], (argument,)))
-            self._used(_resolved(node.arguments[0]), registers, uses)
+            phase.tiles.append(Step(code, sums[node], sources))
+            for value in values:
+                self._used(value, registers, uses)
         self.sums = max(self.sums, len(sums))
         for node in keep:
             register = self._value(node, number, registers, uses)
@@ -367,8 +371,13 @@ class _Lowering:
             self._used(node, registers, uses)
         self._finish(phase, number, sums, [(index, node) for index, node in stores if node in self.rows])
 
-    def _store_phase(self, node: Node) -> int:
-        return self.levels[node]
+    @staticmethod
+    def _summands(reduction: Node) -> tuple[Node, ...]:
+        """What is added up: a node, or two whose product is, without rounding it first."""
+        argument = _resolved(reduction.arguments[0])
+        if reduction.op == "sum" and argument.op == "mul":
+            return _resolved(argument.arguments[0]), _resolved(argument.arguments[1])
+        return (argument,)
 
     def _is_kept(self, node: Node) -> bool:
         """Whether a later phase needs a node that is dear to compute."""

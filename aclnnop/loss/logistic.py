@@ -15,7 +15,8 @@ OptionalPlainIn = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, formats=(AC
 def sigmoid(x: Array) -> Array:
     """1 / (1 + exp(-x)), from an exponential that is at most 1."""
     small = np.exp(-np.abs(x))
-    return np.where(x > 0, 1, small) / (1 + small)
+    value: Array = np.where(x > 0, 1, small) / (1 + small)
+    return value
 
 
 def softplus(x: Array) -> Array:
