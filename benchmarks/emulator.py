@@ -49,11 +49,11 @@ class Call:
         self._stack.callback(acl.aclrtResetDevice, 0)
         parameters = aclnnop.find(operator).parameters
         self._outputs = [name for name, kind in parameters if kind.io != "in" and arguments[name] is not None]
-        self._arguments = [self._argument(name, kind.c_type, arguments[name]) for name, kind in parameters]
-        self._stream, status = acl.aclrtCreateStream()
+        self.arguments = [self._argument(name, kind.c_type, arguments[name]) for name, kind in parameters]
+        self.stream, status = acl.aclrtCreateStream()
         require("aclrtCreateStream", status)
-        self._stack.callback(acl.aclrtDestroyStream, self._stream)
-        self._size, self._executor, status = self._phase_one(*self._arguments)
+        self._stack.callback(acl.aclrtDestroyStream, self.stream)
+        self._size, self._executor, status = self._phase_one(*self.arguments)
         require(f"{operator}GetWorkspaceSize", status)
         require("aclSetAclOpExecutorRepeatable", acl.aclSetAclOpExecutorRepeatable(self._executor))
         self._stack.callback(acl.aclDestroyAclOpExecutor, self._executor)
@@ -66,21 +66,21 @@ class Call:
 
     def launch(self) -> None:
         """Phase two of the prepared executor."""
-        require(self._name, self._phase_two(self._workspace, self._size, self._executor, self._stream))
+        require(self._name, self._phase_two(self._workspace, self._size, self._executor, self.stream))
 
     def wait(self) -> None:
         """Until the stream is idle."""
-        require("aclrtSynchronizeStream", acl.aclrtSynchronizeStream(self._stream))
+        require("aclrtSynchronizeStream", acl.aclrtSynchronizeStream(self.stream))
 
     def run_both(self) -> None:
         """Both phases, waited for."""
-        size, executor, status = self._phase_one(*self._arguments)
-        if status or self._phase_two(self._workspace, size, executor, self._stream) or acl.aclrtSynchronizeStream(self._stream):
+        size, executor, status = self._phase_one(*self.arguments)
+        if status or self._phase_two(self._workspace, size, executor, self.stream) or acl.aclrtSynchronizeStream(self.stream):
             raise CallFailed(f"{self._name}: {(acl.aclGetRecentErrMsg() or '').strip()}")
 
     def plan(self) -> None:
         """Phase one, and its executor destroyed unused."""
-        _, executor, status = self._phase_one(*self._arguments)
+        _, executor, status = self._phase_one(*self.arguments)
         require(f"{self._name}GetWorkspaceSize", status or acl.aclDestroyAclOpExecutor(executor))
 
     def restore(self) -> None:

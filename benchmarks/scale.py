@@ -1,0 +1,149 @@
+"""How times grow with elements, threads and streams, and whether memory grows with calls.
+
+``python -m benchmarks.scale <part>`` measures one part in a process of its own and prints JSON: threads are counted at start-up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import c_loops
+from benchmarks.emulator import Call, CallFailed
+from benchmarks.operators import arguments
+from benchmarks.problems import SUBJECTS
+from benchmarks.timing import Budget, Side, in_turn
+
+ROOT = Path(__file__).resolve().parents[1]
+MILLIONS = (1, 4, 16, 64, 256)
+THREADED = ("aclnnSmoothL1LossBackward", "aclnnExp", "aclnnLogSoftmaxBackward", "aclnnBinaryCrossEntropyWithLogits", "aclnnMm")
+"""Operators that are timed on one thread and on two: bound by memory, by exponentials along and across rows, by multiplications."""
+STREAMED = "aclnnBinaryCrossEntropyWithLogits"
+WARM, LIVES = 50_000, 1_000_000
+
+
+def available_bytes() -> int:
+    """Memory that can be had without swapping."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    return 0
+
+
+def resident_bytes() -> int:
+    """Memory that this process has in use."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _smooth(elements: int) -> dict[str, Any]:
+    values = np.random.default_rng(elements).standard_normal(elements, np.float32)
+    attributes = {"reduction": 0, "beta": 1.0}
+    return {"gradOut": values, "self": values, "target": values, **attributes, "gradInput": np.zeros(elements, np.float32)}
+
+
+def elements() -> dict[str, float]:
+    """Seconds for a million elements of SmoothL1LossBackward, by millions of elements; as many as half of the memory holds."""
+    room = available_bytes() // 2
+    sizes = [millions for millions in MILLIONS if millions * (1 << 20) * 4 * 6 <= room]
+    calls = {millions: Call("aclnnSmoothL1LossBackward", _smooth(millions << 20)) for millions in sizes}
+    try:
+        sides = {str(millions): Side(call.run, calls=max(1, 16 // millions)) for millions, call in calls.items()}
+        times = in_turn(sides, Budget(least=7, most=7))
+    finally:
+        for call in calls.values():
+            call.close()
+    return {name: taken.median / int(name) for name, taken in times.items()}
+
+
+def _large(operator: str) -> dict[str, Any]:
+    subject = next(s for s in SUBJECTS if s.operator == operator)
+    return arguments(subject, "float32", "large", "contiguous")
+
+
+def threads() -> dict[str, float]:
+    """Seconds of a large call with the threads of this process, by operator."""
+    found = {}
+    for operator in THREADED:
+        with Call(operator, _large(operator)) as call:
+            call.run()
+            found[operator] = in_turn({"run": Side(call.run)}, Budget(least=5, most=5))["run"].median
+    return found
+
+
+def streams() -> dict[str, float]:
+    """Seconds of two independent large calls, on one stream and on two."""
+    given = _large(STREAMED)
+    with Call(STREAMED, given) as one, Call(STREAMED, given) as other:
+
+        def together() -> None:
+            one.launch()
+            other.launch()
+            one.wait()
+            other.wait()
+
+        def in_order() -> None:
+            one.run()
+            other.run()
+
+        together()
+        times = in_turn({"one": Side(in_order), "two": Side(together)}, Budget(least=9, most=9))
+    return {name: taken.median for name, taken in times.items()}
+
+
+def lives() -> dict[str, float]:
+    """Bytes by which a million create/run/destroy calls grow the process."""
+    module = c_loops.load()
+    inputs = np.ones(32, np.float32)
+    assert not module.lib.small_prepare(module.ffi.cast("const float *", inputs.ctypes.data))
+    resident = []
+    for calls in (WARM, LIVES):
+        if module.lib.small_lives(calls):
+            raise CallFailed("a loop in C failed")
+        resident.append(resident_bytes())
+    assert not module.lib.small_finish()
+    return {"calls": LIVES, "growth": resident[1] - resident[0]}
+
+
+PARTS = {part.__name__: part for part in (elements, threads, streams, lives)}
+
+
+def in_process(part: str, **environment: str) -> dict[str, float]:
+    """Measure a part in a new process."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.scale", part],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def measure(rounds: int = 3) -> dict[str, Any]:
+    """Everything; processes with one thread and with two take turns."""
+    by_threads: dict[str, list[dict[str, float]]] = {"1": [], "2": []}
+    for _ in range(rounds):
+        for count, found in by_threads.items():
+            found.append(in_process("threads", ACL_EMU_THREADS=count))
+    medians = {
+        count: {operator: statistics.median(one[operator] for one in found) for operator in THREADED} for count, found in by_threads.items()
+    }
+    return {
+        "elements": in_process("elements"),
+        "threads": {operator: medians["1"][operator] / medians["2"][operator] for operator in THREADED},
+        "streams": in_process("streams"),
+        "streams of one thread": in_process("streams", ACL_EMU_THREADS="1"),
+        "lives": in_process("lives"),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(PARTS[sys.argv[1]]()))
