@@ -130,14 +130,16 @@ class Executor:
 
     def launch(self, workspace: int | None, size: int, stream_handle: int | None) -> None:
         """Phase two: check the workspace, take a snapshot, queue the kernel. A single-use executor is gone afterwards."""
+        plan = self.plan
         try:
-            self._check_workspace(workspace, size)
+            if size or plan.workspace.size:
+                self._check_workspace(workspace, size)
             try:
                 stream = context.find_stream(stream_handle)
-                if not self.plan.empty:
-                    launch = Launch(self.operator, self.plan, self.tensors, workspace or 0)
+                if plan.kernel is not None:
+                    launch = Launch(self.operator, plan, self.tensors, workspace or 0)
                     work = launch.describe(self.handle) if observe.watching is not None else None
-                    stream.submit(launch, work, size=self.plan.size)
+                    stream.submit(launch, work, size=plan.size)
             except AclError as error:
                 raise AclnnRuntime(f"{self.operator}: the runtime refused the launch with {error.code}: {error}") from None
         finally:
@@ -146,7 +148,7 @@ class Executor:
 
     def _check_workspace(self, workspace: int | None, size: int) -> None:
         needed = self.plan.workspace.size
-        if not workspace and (size or needed):
+        if not workspace:
             raise AclnnNullptr(
                 f"{self.operator}: workspace must not be null, phase one asked for {needed} bytes and workspaceSize is {size}"
             )

@@ -23,7 +23,8 @@ IN_C = _BASE + (1 << 47)
 """From here on numbers are given out in C, to objects that live there until Python is asked about them."""
 
 _numbers = itertools.count(1)
-_alive: dict[int, Any] = {}
+alive: dict[int, Any] = {}
+"""Objects by handle, but for those that still live in C."""
 _moving = threading.Lock()
 
 take_from_c: Callable[[int], object | None] | None = None
@@ -35,7 +36,7 @@ count_in_c: Callable[[], dict[str, int]] = dict
 def issue(thing: object) -> int:
     """Give ``thing`` a new handle."""
     handle = _BASE + next(_numbers) * _STEP
-    _alive[handle] = thing
+    alive[handle] = thing
     if observe.watching is not None:
         observe.watching.tell("object_made", handle, thing)
     return handle
@@ -43,31 +44,34 @@ def issue(thing: object) -> int:
 
 def find(handle: int | None, kind: type[T]) -> T | None:
     """The living object of this kind behind ``handle``, or None for a null, dead, foreign or swapped one."""
-    thing = _find(handle) if handle else None
+    thing = alive.get(handle) if handle else None
+    if thing is None and handle and handle >= IN_C:
+        thing = _moved_from_c(handle)
     return thing if isinstance(thing, kind) else None
 
 
-def _find(handle: int) -> Any:
-    thing = _alive.get(handle)
-    if thing is None and handle >= IN_C and take_from_c is not None:
-        with _moving:  # who comes second finds it here
-            thing = _alive.get(handle) or take_from_c(handle)
+def _moved_from_c(handle: int) -> Any:
+    with _moving:  # who comes second finds it here
+        thing = alive.get(handle)
+        if thing is None and take_from_c is not None:
+            thing = take_from_c(handle)
             if thing is not None:
-                _alive[handle] = thing
-    return thing
+                alive[handle] = thing
+        return thing
 
 
 def retire(handle: int) -> None:
     """Make ``handle`` a dead one."""
-    _find(handle)
-    thing = _alive.pop(handle, None)
+    thing = alive.pop(handle, None)
+    if thing is None and find(handle, object) is not None:
+        thing = alive.pop(handle, None)
     if observe.watching is not None and thing is not None:
         observe.watching.tell("object_gone", handle, thing)
 
 
 def describe(handle: int) -> str:
     """What a handle that was refused is, for messages."""
-    thing = _find(handle)
+    thing = find(handle, object)
     if thing is not None:
         return f"{handle:#x} (a living {getattr(thing, 'c_name', type(thing).__name__)})"
     if _BASE < handle < _BASE + (1 << 48):
@@ -78,7 +82,7 @@ def describe(handle: int) -> str:
 def census() -> dict[str, int]:
     """How many handles of each kind are alive."""
     counts = count_in_c()
-    for thing in list(_alive.values()):
+    for thing in list(alive.values()):
         name = getattr(thing, "c_name", type(thing).__name__)
         counts[name] = counts.get(name, 0) + 1
     return counts

@@ -18,7 +18,7 @@ int acl_emu_on_stack(uintptr_t address, size_t size);
 /* Sets both out-parameters of phase one where both lie on the stack; with `only_ask` nothing is set. 0 where they do not. */
 int acl_emu_set_planned(const acl_emu_arg *outputs, uint64_t size, uint64_t executor, int only_ask);
 
-/* Whether `count` 64-bit numbers can be read. */
+/* Whether a few 64-bit numbers can be read. */
 int acl_emu_readable(const int64_t *numbers, size_t count);
 
 /* Memory that a C++ program may delete[]. */

@@ -419,7 +419,7 @@ def _phase_one_handler(operator: Operator) -> Handler:
             values = list(at_once.unpack(ffi.buffer(arguments, at_once.size)))  # a null pointer is 0 here
             for index, reader in apart:
                 values[index] = reader(arguments)
-            size, executor, result.i = operator.get_workspace_size(*values)
+            size, executor, result.i = operator.plan(values)
             if executor:
                 lib.acl_emu_set_planned(outputs, size, executor, 0)
             return

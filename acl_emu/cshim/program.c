@@ -63,24 +63,25 @@ int acl_emu_set_planned(const acl_emu_arg *outputs, uint64_t size, uint64_t exec
     return 1;
 }
 
-/* The kernel reads the set of signals before it finds that it is not told what to do with it. */
+/* The kernel reads the set of signals, unless there is none, before it finds that it is not told what to do with it. */
 static int can_read(uintptr_t address)
 {
     int before = errno;
-    long answer = syscall(SYS_rt_sigprocmask, ~0, address & ~(uintptr_t)7, NULL, 8);
-    int readable = answer == 0 || errno != EFAULT;
+    uintptr_t set = address & ~(uintptr_t)7;
+    int readable = set && syscall(SYS_rt_sigprocmask, ~0, set, NULL, 8) < 0 && errno != EFAULT;
     errno = before;
     return readable;
 }
 
 int acl_emu_readable(const int64_t *numbers, size_t count)
 {
-    uintptr_t first = (uintptr_t)numbers;
+    uintptr_t first = (uintptr_t)numbers, last = first + count * sizeof *numbers - 1;
     if (count == 0 || acl_emu_on_stack(first, count * sizeof *numbers))
         return 1;
-    uintptr_t last = first + count * sizeof *numbers - 1;
-    for (uintptr_t page = first / PAGE; page <= last / PAGE; page++) {
-        if (!can_read(page == first / PAGE ? first : page * PAGE))
+    if (last < first || !can_read(first))
+        return 0;
+    for (uintptr_t page = first / PAGE + 1; page <= last / PAGE; page++) {
+        if (!can_read(page * PAGE))
             return 0;
     }
     return 1;

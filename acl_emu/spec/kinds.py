@@ -87,6 +87,9 @@ class TensorKind(Kind):
         """An optional parameter that replaces this one: where it is given, this one is not looked at."""
 
     def find(self, name: str, value: Any) -> Tensor | None:
+        thing = handles.alive.get(value) if value.__class__ is int else None
+        if thing.__class__ is Tensor:  # by far the most
+            return thing
         return _living(name, value, Tensor) if value else None
 
     def key(self, found: Tensor | None) -> Hashable:
@@ -224,7 +227,7 @@ class IntKind(Kind):
 
     def find(self, name: str, value: Any) -> int:
         try:
-            number = int(python_operator.index(value))
+            number = value if value.__class__ is int else int(python_operator.index(value))
         except TypeError:
             raise TypeError(f"{name} must be a whole number, got {value!r}") from None
         if not self.low <= number <= self.high:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
@@ -15,7 +15,7 @@ from acl_emu.executor import PHASE_ONE, Executor, Plan, find_executor
 from acl_emu.plans import Planned
 from acl_emu.soc import ALL, Product
 from acl_emu.spec.kinds import HandleKind, Kind, StringKind, TensorKind
-from acl_emu.tensor import Tensor, TensorList
+from acl_emu.tensor import TensorList
 
 Check = Callable[["Operator", tuple[Any, ...]], Plan | None]
 
@@ -84,9 +84,9 @@ class Operator:
         hints = get_type_hints(function, include_extras=True)
         self.parameters = tuple(Parameter(name, _kind_of(self.name, name, hints[name])) for name in inspect.signature(function).parameters)
         self._names = tuple(parameter.name for parameter in self.parameters)
-        kinds = [parameter.kind for parameter in self.parameters]
-        self._tensor_parameters = [index for index, kind in enumerate(kinds) if isinstance(kind, TensorKind) or _is_list(kind)]
-        self._has_lists = any(map(_is_list, kinds))
+        self._kinds = tuple(parameter.kind for parameter in self.parameters)
+        self._tensor_parameters = [index for index, kind in enumerate(self._kinds) if isinstance(kind, TensorKind) or _is_list(kind)]
+        self._has_lists = any(map(_is_list, self._kinds))
         self._replaceable = {
             kind: self._names.index(kind.unless) for _, kind in self.parameters if isinstance(kind, TensorKind) and kind.unless
         }
@@ -103,22 +103,24 @@ class Operator:
 
     def get_workspace_size(self, /, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
         """Phase one, as a program calls it: workspace size, executor, status."""
+        if named or len(arguments) != len(self._names):
+            arguments = inspect.signature(self.function).bind(*arguments, **named).args
         if observe.watching is None:
-            return self._phase_one(*arguments, **named)
-        bound = inspect.signature(self.function).bind(*arguments, **named).args if named else arguments
+            return self.plan(arguments)
         answer: tuple[int, int | None, int] = observe.watching.call(
             self.name + PHASE_ONE,
             self._names,
-            bound,
-            lambda: self._phase_one(*bound),
+            arguments,
+            lambda: self.plan(arguments),
             status_last=True,
             refuse=lambda error: (0, None, report(error)),
         )
         return answer
 
-    def _phase_one(self, /, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
+    def plan(self, arguments: Sequence[Any]) -> tuple[int, int | None, int]:
+        """The same with all arguments in order, and told to nobody."""
         try:
-            executor = self.prepare(*arguments, **named)
+            executor = self._prepare(arguments)
         except AclError as error:
             return 0, None, report(error)
         if observe.watching is not None:
@@ -149,40 +151,34 @@ class Operator:
             return report(error)
         return c.ACLNN_SUCCESS
 
-    def prepare(self, /, *arguments: Any, **named: Any) -> Executor:
-        """Phase one: check, plan. No data is touched."""
-        if named or len(arguments) != len(self._names):
-            arguments = inspect.signature(self.function).bind(*arguments, **named).args
+    def _prepare(self, arguments: Sequence[Any]) -> Executor:
+        """Check, plan. No data is touched."""
         if self._replaceable:
-            arguments = tuple(
+            arguments = [
                 None if kind in self._replaceable and arguments[self._replaceable[kind]] else value
-                for (_, kind), value in zip(self.parameters, arguments, strict=True)
-            )
+                for kind, value in zip(self._kinds, arguments, strict=True)
+            ]
         try:
-            found = [kind.find(name, value) for (name, kind), value in zip(self.parameters, arguments, strict=True)]
+            found = [kind.find(name, value) for kind, name, value in zip(self._kinds, self._names, arguments, strict=True)]
             key = self._key(found)
             planned = plans.find(key) or self._decide(key, found)
         except AclError as error:
             if not str(error).startswith(self.name):
                 error.args = (f"{self.name}: {error}",)
             raise
-        return Executor(self.name, *planned, self._tensors(found))
+        tensors = [found[index] for index in self._tensor_parameters]
+        if self._has_lists:
+            tensors = [tensor for entry in tensors for tensor in (entry if isinstance(entry, tuple) else (entry,))]
+        return Executor(self.name, *planned, tensors)
 
     def _key(self, found: list[Any]) -> tuple[Hashable, ...]:
         """All that a plan can depend on."""
-        return (self, _chip(), *[kind.key(thing) for (_, kind), thing in zip(self.parameters, found, strict=True)])
-
-    def _tensors(self, found: list[Any]) -> list[Tensor | None]:
-        """The tensors of a call, members of lists one by one."""
-        if not self._has_lists:
-            return [found[index] for index in self._tensor_parameters]
-        parameters = (found[index] for index in self._tensor_parameters)
-        return [tensor for entry in parameters for tensor in (entry if isinstance(entry, tuple) else (entry,))]
+        return (self, _chip(), *[kind.key(thing) for kind, thing in zip(self._kinds, found, strict=True)])
 
     def _decide(self, key: Hashable, found: list[Any]) -> Planned:
         """Check and plan, and remember it."""
-        values = tuple(kind.given(name, thing) for (name, kind), thing in zip(self.parameters, found, strict=True))
-        parameters = [(values[index], self.parameters[index].kind.io) for index in self._tensor_parameters]
+        values = tuple(kind.given(name, thing) for kind, name, thing in zip(self._kinds, self._names, found, strict=True))
+        parameters = [(values[index], self._kinds[index].io) for index in self._tensor_parameters]
         operands = [operand for value, _ in parameters for operand in (value if isinstance(value, list) else (value,))]
         for place, operand in enumerate(operands):
             if operand is not None:
