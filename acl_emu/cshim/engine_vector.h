@@ -90,7 +90,7 @@ static inline V NAME(exp_of)(V x, V rest)
     const V rounding = NAME(all)(ROUNDING), shifted = NAME(fma)(x, NAME(all)((T)1.4426950408889634074), rounding);
     const V k = shifted - rounding;
     const V r = NAME(fma)(-k, NAME(all)(LN2_LOW), NAME(fma)(-k, NAME(all)(LN2_HIGH), x)) + rest;
-    const V grown = NAME(fma)(r * r, NAME(exp_polynomial)(r), r) + 1;
+    const V grown = NAME(fma)(NAME(fma)(NAME(exp_polynomial)(r), r, NAME(all)(1)), r, NAME(all)(1));
     /* In two steps, so that results below the smallest normal number come out right. */
     const M power = (M)shifted - (M)rounding, half = NAME(shifted_down)(power, 1);
     return grown * (V)((half + BIAS) << DIGITS) * (V)((power - half + BIAS) << DIGITS);

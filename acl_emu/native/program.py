@@ -111,6 +111,8 @@ class _Compiler:
             raise Untraceable("reductions along different axes")
         rank = len(self.domain)
         axes = tuple(sorted(axis + rank for axis in found.pop()))
+        if all(self.domain[axis] == 1 for axis in axes):
+            raise Untraceable("rows of one element")
         for node in self.nodes:
             if node.op in ("sum", "max"):
                 shape = _padded(_resolved(node.arguments[0]).shape, rank)
@@ -371,11 +373,10 @@ class _Lowering:
             self._used(node, registers, uses)
         self._finish(phase, number, sums, [(index, node) for index, node in stores if node in self.rows])
 
-    @staticmethod
-    def _summands(reduction: Node) -> tuple[Node, ...]:
+    def _summands(self, reduction: Node) -> tuple[Node, ...]:
         """What is added up: a node, or two whose product is, without rounding it first."""
         argument = _resolved(reduction.arguments[0])
-        if reduction.op == "sum" and argument.op == "mul":
+        if reduction.op == "sum" and argument.op == "mul" and argument not in self.rows:
             return _resolved(argument.arguments[0]), _resolved(argument.arguments[1])
         return (argument,)
 

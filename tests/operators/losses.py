@@ -37,6 +37,8 @@ class Loss:
     attributes: dict[str, tuple[float, ...]] = field(default_factory=dict)
     """Other parameters, with values to try; the first is the usual one."""
     products: str = "950 A3 A2 310P 910"
+    terms: Callable[..., Any] | None = None
+    """The magnitudes that the formula adds up, where they may cancel."""
 
     @property
     def gradient(self) -> bool:
@@ -67,16 +69,19 @@ class Loss:
         attributes = {name: np.longdouble(np.float32(case.arguments[name])) for name in self.attributes}
         shape = np.broadcast_shapes(*(array.shape for array in arrays))
         with np.errstate(all="ignore"):
-            values = np.broadcast_to(self.formula(*arrays, **attributes), shape)
+            values, terms = (
+                np.broadcast_to(formula(*arrays, **attributes), shape) for formula in (self.formula, self.terms or self.formula)
+            )
             reduction = case.arguments["reduction"]
             if self.gradient:
-                values = values / values.size if reduction == MEAN else values
-            elif reduction != NONE:
-                rows = np.atleast_1d(values) if self.first_axis else values.reshape(-1)
+                count = values.size if reduction == MEAN else 1
+                return values / count, terms / count
+            if reduction != NONE:
+                rows, magnitudes = (np.atleast_1d(part) if self.first_axis else part.reshape(-1) for part in (values, np.abs(terms)))
                 count = len(rows) if reduction == MEAN else 1
                 target = case.arguments[self.out].shape
-                return (rows.sum(axis=0) / count).reshape(target), (np.abs(rows).sum(axis=0) / count).reshape(target)
-            return values, values
+                return (rows.sum(axis=0) / count).reshape(target), (magnitudes.sum(axis=0) / count).reshape(target)
+            return values, terms
 
 
 def logistic(x: Any) -> Any:
@@ -106,6 +111,14 @@ def log_loss(x: Any, t: Any, weight: Any, positive: Any) -> Any:
 
 def log_loss_slope(g: Any, x: Any, t: Any, weight: Any, positive: Any) -> Any:
     return g * weight * ((1 - t) * logistic(x) - positive * t * logistic(-x))
+
+
+def log_loss_terms(x: Any, t: Any, weight: Any, positive: Any) -> Any:
+    return np.abs(weight) * (np.abs(positive * t) * np.log1p(np.exp(-x)) + np.abs(1 - t) * np.log1p(np.exp(x)))
+
+
+def log_loss_slope_terms(g: Any, x: Any, t: Any, weight: Any, positive: Any) -> Any:
+    return np.abs(g * weight) * (np.abs(1 - t) * logistic(x) + np.abs(positive * t) * logistic(-x))
 
 
 GRADIENT: dict[str, Any] = {"inputs": ("gradOutput", "self", "target"), "reduced": ()}
@@ -152,6 +165,7 @@ LOSSES = (
         like_self=("target", *WEIGHTS, "out"),
         shaped_as_self=("target",),
         onto_self=True,
+        terms=log_loss_terms,
     ),
     Loss(
         "aclnnBinaryCrossEntropyWithLogitsBackward",
@@ -162,6 +176,7 @@ LOSSES = (
         shaped_as_self=("target",),
         onto_self=True,
         reduced=(),
+        terms=log_loss_slope_terms,
     ),
 )
 BY_NAME = {loss.operator: loss for loss in LOSSES}
