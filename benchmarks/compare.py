@@ -39,7 +39,9 @@ def agree(ours: Mapping[str, Array], theirs: Mapping[str, Array], coarsest: np.d
                 wrong = _differ(*arrays, tolerance * FAR)
         if np.any(wrong):
             place = np.unravel_index(int(np.argmax(wrong)), mine.shape)
-            raise Disagreement(f"{name}{[int(i) for i in place]} is {mine[place]} against {other[place]}, {int(np.sum(wrong))} such elements")
+            raise Disagreement(
+                f"{name}{[int(i) for i in place]} is {mine[place]} against {other[place]}, {int(np.sum(wrong))} such elements"
+            )
 
 
 def _differ(mine: Array, other: Array, tolerance: float) -> Array:

@@ -97,9 +97,7 @@ def arguments(subject: Subject, dtype: str, size: str, layout: str) -> dict[str,
     """The arguments of one call: inputs in the layout, outputs in order."""
     io = {name: kind.io for name, kind in aclnnop.find(subject.operator).parameters}
     made = subject.make(Draw(size, DTYPES[dtype]))
-    return {
-        name: lay_out(value, layout) if isinstance(value, np.ndarray) and io[name] != "out" else value for name, value in made.items()
-    }
+    return {name: lay_out(value, layout) if isinstance(value, np.ndarray) and io[name] != "out" else value for name, value in made.items()}
 
 
 def bytes_moved(subject: Subject, given: dict[str, Any]) -> int:

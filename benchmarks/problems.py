@@ -294,7 +294,13 @@ def _multilabel(d: Draw) -> Arguments:
     rows, classes = _ROWS[d.size]
     target = np.full((rows, classes), -1, np.int64)
     target[:, :4] = (d.index((rows, 1), classes) + np.arange(4) * (classes // 4)) % classes
-    return {"self": d.normal((rows, classes)), "target": target, "reduction": 0, "out": d.room((rows,)), "isTarget": d.room((rows, classes))}
+    return {
+        "self": d.normal((rows, classes)),
+        "target": target,
+        "reduction": 0,
+        "out": d.room((rows,)),
+        "isTarget": d.room((rows, classes)),
+    }
 
 
 def _sequences(d: Draw) -> tuple[Array, Array, list[int], list[int], int]:

@@ -59,8 +59,6 @@ def checker(rounds: int = 7) -> dict[str, dict[str, float]]:
         calls = [build(programs_in(HERE / "calls.c")[0], Build())]
         for title, programs in (("all C++ samples", samples), ("small operator calls", calls)):
             every = ("sh", "-e", "-c", 'for program; do "$program"; done', "sh", *programs)
-            sides = {
-                name: _side(every, {**environment, "ACL_EMU_CHECK": value}) for name, value in (("checked", "1"), ("unchecked", ""))
-            }
+            sides = {name: _side(every, {**environment, "ACL_EMU_CHECK": value}) for name, value in (("checked", "1"), ("unchecked", ""))}
             found[title] = {name: taken.median for name, taken in in_turn(sides, Budget(least=rounds, most=rounds)).items()}
     return found

@@ -163,7 +163,9 @@ def _bits(mask: torch.Tensor, rows: int) -> torch.Tensor:
 
 
 def _online(a: Any) -> None:
-    logits = torch.mm(a.input, a.weight.t(), **({} if a.vocabParallelLogitsOutOptional is None else {"out": a.vocabParallelLogitsOutOptional}))
+    logits = torch.mm(
+        a.input, a.weight.t(), **({} if a.vocabParallelLogitsOutOptional is None else {"out": a.vocabParallelLogitsOutOptional})
+    )
     exact = logits.float()
     torch.amax(exact, 1, out=a.logitsMaxLocalOut)
     masked = (a.target < a.vocabStartIndex) | (a.target > a.vocabEndIndex)
@@ -219,9 +221,7 @@ def _divergence_target(a: Any) -> None:
 
 
 def _nll_backward(call: Any) -> Callable[[Any], object]:
-    return lambda a: call(
-        a.gradOutput, a.self, a.target, a.weight, a.reduction, a.ignoreIndex, a.totalWeight, grad_input=a.out
-    )
+    return lambda a: call(a.gradOutput, a.self, a.target, a.weight, a.reduction, a.ignoreIndex, a.totalWeight, grad_input=a.out)
 
 
 def _nll(call: Any) -> Callable[[Any], object]:
@@ -259,9 +259,7 @@ RIVALS: dict[str, Rival] = {
     "aclnnSoftMarginLoss": Rival(_reducing(aten.soft_margin_loss, "self", "target", "reduction")),
     "aclnnBinaryCrossEntropy": Rival(_reducing(aten.binary_cross_entropy, "self", "target", "weight", "reduction")),
     "aclnnBinaryCrossEntropyWithLogits": Rival(_logits_loss, composite=True),
-    "aclnnL1LossBackward": Rival(
-        lambda a: torch.sub(a.self, a.target, out=a.gradInput).sign_().mul_(a.gradOutput), composite=True
-    ),
+    "aclnnL1LossBackward": Rival(lambda a: torch.sub(a.self, a.target, out=a.gradInput).sign_().mul_(a.gradOutput), composite=True),
     "aclnnMseLossBackward": Rival(
         lambda a: aten.mse_loss_backward.grad_input(a.gradOutput, a.self, a.target, a.reduction, grad_input=a.out)
     ),

@@ -50,7 +50,11 @@ class Times:
 
 
 def in_turn(
-    sides: Mapping[str, Side], budget: Budget | None = None, *, clock: Clock = time.perf_counter, sleep: Callable[[float], None] = time.sleep
+    sides: Mapping[str, Side],
+    budget: Budget | None = None,
+    *,
+    clock: Clock = time.perf_counter,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Times]:
     """A B A B ...: every round takes one sample of every side."""
     budget = budget or Budget()

@@ -1,0 +1,100 @@
+"""``python -m benchmarks``: measure, show, and write docs/benchmarks.md with its picture."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks import page, programs, roofline, scale, small_calls, targets
+from benchmarks.operators import Row
+from benchmarks.problems import SUBJECTS
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "build" / "bench" / "results.json"
+
+
+def operator_rows(only: str, *, full: bool) -> Iterator[Row]:
+    """Measured in a process for each chip."""
+    for chip in dict.fromkeys(subject.chip for subject in SUBJECTS if only.lower() in subject.operator.lower()):
+        command = [sys.executable, "-m", "benchmarks.operators", "--only", only, "--chip", chip, *(["--full"] if full else [])]
+        with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "ACL_EMU_SOC": chip}, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                yield Row(**json.loads(line))
+        if process.returncode:
+            raise SystemExit(f"benchmarks: the operators of {chip or 'the usual chip'} stopped with {process.returncode}")
+
+
+def show(row: Row) -> None:
+    """A line on the terminal."""
+    print(
+        f"{row.subject:44.44} {row.dtype:8} {row.size:6} {row.layout:10} {page.milliseconds(row.emulator):>8} ms"
+        f"  torch {page.milliseconds(row.torch):>8} ms  ratio {page.number(row.ratio):>5}  bound {page.number(row.share):>5}  {row.note}",
+        flush=True,
+    )
+
+
+def bounds_of(rows: list[Row]) -> dict[str, float]:
+    """Bandwidth and speed of products: medians of what was timed beside the operators."""
+    bandwidth = [row.bytes / row.bound for row in rows if row.bound and not row.flops]
+    peak = [row.flops / row.bound for row in rows if row.bound and row.flops]
+    return {"bandwidth": statistics.median(bandwidth), "peak": statistics.median(peak)}
+
+
+def measure(*, full: bool) -> dict[str, Any]:
+    """Everything."""
+    rows = []
+    for row in operator_rows("", full=full):
+        show(row)
+        rows.append(row)
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "full": full,
+        "machine": page.machine(),
+        "bounds": bounds_of(rows),
+        "operators": [asdict(row) for row in rows],
+        "small": small_calls.measure(),
+        "scale": scale.measure(),
+        "programs": {"start_up": programs.start_up(), "checker": programs.checker()},
+    }
+
+
+def publish(found: dict[str, Any]) -> None:
+    """The page, the picture, and the targets on the terminal."""
+    rows = [Row(**row) for row in found["operators"]]
+    verdicts = [*targets.of_operators(rows), *targets.of_small_calls(found["small"]), *targets.of_scale(found["scale"])]
+    (ROOT / "docs" / "benchmarks.md").write_text(page.write(found, rows, verdicts), encoding="utf-8")
+    (ROOT / "docs" / "roofline.svg").write_text(roofline.draw(rows, **found["bounds"]), encoding="utf-8")
+    print()
+    for verdict in verdicts:
+        print(f"{ {True: 'met', False: 'NOT MET', None: '-'}[verdict.met]:8} {verdict.target}: {verdict.found}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("--full", action="store_true", help="every dtype, size and layout, and torch's slowest kernels")
+    parser.add_argument("--only", default="", help="operators whose name has this in it; nothing is written")
+    parser.add_argument("--again", action="store_true", help="write the page from the numbers of the last run")
+    chosen = parser.parse_args()
+    if chosen.only:
+        for row in operator_rows(chosen.only, full=chosen.full):
+            show(row)
+        return
+    if not chosen.again:
+        found = measure(full=chosen.full)
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        RESULTS.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    publish(json.loads(RESULTS.read_text(encoding="utf-8")))
+
+
+if __name__ == "__main__":
+    main()

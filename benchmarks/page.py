@@ -1,0 +1,216 @@
+"""docs/benchmarks.md: the numbers of a run as tables."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from benchmarks.operators import Row
+from benchmarks.targets import MEGABYTE, Verdict
+
+MARK = {True: "met", False: "**not met**", None: "–"}
+
+
+def machine() -> dict[str, str]:
+    """What the numbers were measured on."""
+    cpu = next((line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line), "?")
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
+    versions = {name: _version(name) for name in ("acl-emu", "numpy", "ml_dtypes", "cffi", "torch")}
+    return {
+        "processor": f"{cpu}, {len(os.sched_getaffinity(0))} cores",
+        "memory": f"{memory:.0f} GiB",
+        "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "versions": ", ".join(f"{name} {version}" for name, version in versions.items() if version),
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        from acl_emu.version import __version__
+
+        return __version__ if name == "acl-emu" else ""
+
+
+def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
+    """Markdown; every column but the first is a number."""
+    return [f"| {' | '.join(heads)} |", "|---|" + "---:|" * (len(heads) - 1), *(f"| {' | '.join(line)} |" for line in lines), ""]
+
+
+def milliseconds(seconds: float | None) -> str:
+    """With three digits; a dash where there is none."""
+    if seconds is None:
+        return "–"
+    return f"{seconds * 1e3:.3g}" if seconds < 1 else f"{seconds * 1e3:.0f}"
+
+
+def number(value: float | None) -> str:
+    """With two places; a dash where there is none."""
+    return "–" if value is None else f"{value:.2f}" if value < 100 else f"{value:.0f}"
+
+
+def cells(row: Row, *, torch: bool, bound: bool) -> list[str]:
+    """A row of the operators' tables."""
+    line = [row.subject + (" †" if torch and row.composite else ""), row.dtype, milliseconds(row.emulator)]
+    if torch:
+        line += [milliseconds(row.torch), number(row.ratio)]
+    if bound:
+        line.append(number(row.share))
+    return line
+
+
+def heads(*, torch: bool, bound: bool) -> list[str]:
+    """Their heads."""
+    return ["operator", "dtype", "ms"] + ["torch ms", "torch / emulator"] * torch + ["share of bound"] * bound
+
+
+def _operators(rows: Sequence[Row]) -> list[str]:
+    torch = any(row.torch is not None for row in rows)
+    lines = []
+    for size, title in (("large", "Large calls"), ("medium", "Medium calls"), ("small", "Small calls of every operator")):
+        for layout in ("contiguous", "transposed", "stepped"):
+            chosen = [row for row in rows if row.size == size and row.layout == layout]
+            if chosen:
+                bound = any(row.bound is not None for row in chosen)
+                lines += [f"## {title}, {layout}", ""]
+                lines += table(heads(torch=torch, bound=bound), (cells(row, torch=torch, bound=bound) for row in chosen))
+    wide = [row for row in rows if row.torch_float32 is not None]
+    if wide:
+        lines += [
+            "## Half products against torch by way of float32",
+            "",
+            "Converted to float32, multiplied and converted back: faster than torch's own half products on this machine.",
+            "",
+        ]
+        lines += table(
+            ("operator", "dtype", "size", "ms", "torch ms", "torch / emulator"),
+            (
+                (
+                    r.subject,
+                    r.dtype,
+                    r.size,
+                    milliseconds(r.emulator),
+                    milliseconds(r.torch_float32),
+                    number((r.torch_float32 or 0) / r.emulator),
+                )
+                for r in wide
+            ),
+        )
+    refused = [row for row in rows if row.note.startswith("refused")]
+    if refused:
+        lines += [
+            "Not timed, because torch's result differs:",
+            "",
+            *(f"- {row.subject} {row.dtype} {row.size}: {row.note}" for row in refused),
+            "",
+        ]
+    return lines
+
+
+def _small(seconds: dict[str, float]) -> list[str]:
+    texts = {
+        "numpy": "the bare numpy expression",
+        "callback": "an empty cffi callback from C",
+        "C waited": "from C: both phases and synchronize",
+        "C queued": "from C: both phases, 10,000 queued",
+        "C planned": "from C: phase one repeated, executor destroyed",
+        "C created": "from C: create and destroy a tensor",
+        "Python waited": "from Python: both phases and synchronize",
+        "Python queued": "from Python: both phases, 10,000 queued",
+        "Python planned": "from Python: phase one repeated, executor destroyed",
+    }
+    rows = ((text, f"{seconds[name] * 1e6:.2f}", number(seconds[name] / seconds["numpy"])) for name, text in texts.items())
+    return [
+        "## 8 elements of SmoothL1LossBackward",
+        "",
+        "One process: loops in C, which link against the library as programs do, loops in Python and the bare expression take turns.",
+        "",
+        *table(("what", "µs a call", "/ numpy"), rows),
+    ]
+
+
+def _scale(found: dict[str, Any]) -> list[str]:
+    streams = (("all threads", found["streams"]), ("one thread each", found["streams of one thread"]))
+    return [
+        "## Scale",
+        "",
+        *table(("SmoothL1LossBackward, M elements", "ms per M elements"), ((m, milliseconds(s)) for m, s in found["elements"].items())),
+        *table(
+            ("from 1 to 2 threads", "times faster"), ((name.removeprefix("aclnn"), number(gain)) for name, gain in found["threads"].items())
+        ),
+        *table(
+            ("two large calls", "one stream, ms", "two streams, ms", "one / two"),
+            ((name, milliseconds(s["one"]), milliseconds(s["two"]), number(s["one"] / s["two"])) for name, s in streams),
+        ),
+        f"{found['lives']['calls']:,} create/run/destroy calls: {found['lives']['growth'] / MEGABYTE:+.2f} MB of resident memory.",
+        "",
+    ]
+
+
+def _programs(found: dict[str, Any]) -> list[str]:
+    start = found["start_up"]
+    rows = [
+        (
+            "smallest C program / python -c 'import numpy'",
+            milliseconds(start["program"]),
+            milliseconds(start["numpy"]),
+            number(start["program"] / start["numpy"]),
+        )
+    ]
+    for title, times in found["checker"].items():
+        rows.append(
+            (
+                f"{title}, checked / not",
+                milliseconds(times["checked"]),
+                milliseconds(times["unchecked"]),
+                number(times["checked"] / times["unchecked"]),
+            )
+        )
+    return ["## Whole programs", "", *table(("what", "ms", "ms", "ratio"), rows)]
+
+
+_INTRODUCTION = """\
+Written by `{command}` on {date}. Ratios are medians of samples taken in turn in one run; absolute times are shown but
+claim nothing. Both sides get the same bytes, and a side whose result differs is not timed.
+"""
+
+_PICTURE = """\
+![What large calls reach, below the bandwidth and the speed of matrix products](roofline.svg)
+
+Filled points are the emulator's, rings are torch's. An exponential counts as ten operations, which moves a point along the roof, not away
+from it.
+"""
+
+_TERMS = """\
+Share of bound: bytes that must be read or written once, over the bandwidth of a copy timed in the same rounds; for matrix products their
+operations, over the speed of a float32 product. An operator that only reads can be faster than a copy. Large operands have 16 M elements,
+the fused ones 2048 rows, 32768 words, 1024 wide. Torch is called in its `out=` form; † marks what takes it several calls. A dash: torch
+has no such kernel, or it was left out.
+"""
+
+
+def write(found: dict[str, Any], rows: Sequence[Row], verdicts: Sequence[Verdict]) -> str:
+    """The whole page."""
+    bandwidth, peak = found["bounds"]["bandwidth"], found["bounds"]["peak"]
+    roofs = (("copy, all threads", f"{bandwidth / 1e9:.1f} GB/s"), ("sgemm, all threads", f"{peak / 1e9:.0f} Gflop/s"))
+    lines = [
+        "# Benchmarks",
+        "",
+        _INTRODUCTION.format(command="make bench FULL=1" if found["full"] else "make bench", date=found["date"]),
+        *table(("machine", ""), (*found["machine"].items(), *roofs)),
+        _PICTURE,
+        "## Targets",
+        "",
+        *table(("target", "", "found"), ((v.target, MARK[v.met], v.found) for v in verdicts)),
+        _TERMS,
+        *_operators(rows),
+        *_small(found["small"]),
+        *_scale(found["scale"]),
+        *_programs(found["programs"]),
+    ]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,106 @@
+"""What the emulator should reach, and whether the numbers of a run do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.operators import Row
+
+MEGABYTE = 1 << 20
+FLAT = 1.25
+"""What time per element may grow by, from 16 M elements on: below, operands fit in a cache."""
+OVERLAP = 1.5
+"""How much faster two streams of one thread each are at least, where there are two processors."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A target, and what became of it."""
+
+    target: str
+    met: bool | None
+    """None where nothing was measured."""
+    found: str
+
+
+def _each(target: str, rows: Iterable[Row], number: Callable[[Row], float | None], least: float) -> Verdict:
+    """Every row must reach ``least``."""
+    measured = [(value, row) for row in rows if (value := number(row)) is not None]
+    if not measured:
+        return Verdict(target, None, "not measured")
+    missed = sorted(((value, row) for value, row in measured if value < least), key=lambda pair: pair[0])
+    text = f"{len(measured) - len(missed)} of {len(measured)}"
+    if missed:
+        shown = [f"{row.subject} {row.dtype}{'' if row.layout == 'contiguous' else ' ' + row.layout} {value:.2f}" for value, row in missed]
+        text += "; misses: " + ", ".join(shown[:4]) + (", ..." if len(shown) > 4 else "")
+    return Verdict(target, not missed, text)
+
+
+def _one(target: str, value: float | None, met: Callable[[float], bool], unit: str = "×") -> Verdict:
+    return Verdict(target, None, "not measured") if value is None else Verdict(target, met(value), f"{value:.2f} {unit}")
+
+
+def of_operators(rows: Sequence[Row]) -> list[Verdict]:
+    """Large shapes, strides, and what is above 64 K elements."""
+    large = [row for row in rows if row.size == "large" and row.layout == "contiguous"]
+    streaming = [row for row in large if row.kind in ("element", "row")]
+    single = [row for row in streaming if row.dtype == "float32"]
+    fused = [row for row in large if row.kind == "product" and "Fused" in row.subject]
+    products = [row for row in rows if row.size != "small" and row.kind == "product" and "Fused" in row.subject]
+    contiguous = {(row.subject, row.dtype, row.size): row.emulator for row in rows if row.layout == "contiguous"}
+
+    def against_contiguous(row: Row) -> float | None:
+        plain = contiguous.get((row.subject, row.dtype, row.size))
+        return None if plain is None else plain / row.emulator
+
+    strided = [row for row in rows if row.size == "large" and row.layout == "transposed"]
+    return [
+        _each(
+            "element-wise and row-wise, float32: at least 0.8 of the bandwidth",
+            (r for r in single if not r.exponential),
+            lambda r: r.share,
+            0.8,
+        ),
+        _each("the same with exp, log and the like: at least 0.5", (r for r in single if r.exponential), lambda r: r.share, 0.5),
+        _each("element-wise and row-wise, all dtypes: at least 1.0 × torch", streaming, lambda r: r.ratio, 1.0),
+        _each("NLLLoss2dBackward: at least 3 × torch", (r for r in large if r.subject == "NLLLoss2dBackward"), lambda r: r.ratio, 3.0),
+        _each("fused cross entropy: at least 0.8 of the sgemm bound", fused, lambda r: r.share, 0.8),
+        _each("fused cross entropy: at least 3 × torch with half tensors (medium; large with FULL=1)", products, lambda r: r.ratio, 3.0),
+        _each("transposed inputs: at most 1.5 × the contiguous time", strided, against_contiguous, 1 / 1.5),
+        _each("above 64 K elements: never slower than torch", (r for r in rows if r.size != "small"), lambda r: r.ratio, 1.0),
+    ]
+
+
+def of_small_calls(seconds: dict[str, float]) -> list[Verdict]:
+    """Both phases and the synchronize of 8 elements."""
+    return [
+        _one("small call from C: at most 4 × numpy", seconds["C waited"] / seconds["numpy"], lambda x: x <= 4),
+        _one("small call from Python: at most 6 × numpy", seconds["Python waited"] / seconds["numpy"], lambda x: x <= 6),
+        _one("10,000 queued calls from C: at least 2 × the rate", seconds["C waited"] / seconds["C queued"], lambda x: x >= 2),
+        _one(
+            "10,000 queued calls from Python: at least 2 × the rate", seconds["Python waited"] / seconds["Python queued"], lambda x: x >= 2
+        ),
+        _one("create and destroy a tensor from C: at most 5 callbacks", seconds["C created"] / seconds["callback"], lambda x: x <= 5),
+    ]
+
+
+def of_scale(found: dict[str, Any]) -> list[Verdict]:
+    """Elements, threads, streams, memory."""
+    beyond_cache = [seconds for millions, seconds in found["elements"].items() if int(millions) >= 16]
+    all_threads, one_thread = found["streams"], found["streams of one thread"]
+    return [
+        _one(
+            f"time per element flat up to {max(map(int, found['elements']))} M (growth from 16 M on at most {FLAT})",
+            max(beyond_cache) / beyond_cache[0],
+            lambda x: x <= FLAT,
+        ),
+        *(
+            _one(f"1 to 2 threads, {name.removeprefix('aclnn')}: at least 1.7 ×", gain, lambda x: x >= 1.7)
+            for name, gain in found["threads"].items()
+        ),
+        _one(f"two streams of one thread overlap: at least {OVERLAP} ×", one_thread["one"] / one_thread["two"], lambda x: x >= OVERLAP),
+        _one("two streams of all threads: not slower than one", all_threads["one"] / all_threads["two"], lambda x: x >= 0.95),
+        _one("a million create/run/destroy calls: at most 5 MB more", found["lives"]["growth"] / MEGABYTE, lambda x: x <= 5, "MB"),
+    ]
