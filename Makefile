@@ -1,10 +1,15 @@
 # make run    builds everything and runs the samples
 # make test   builds everything and runs all tests
+# make bench  measures, and writes docs/benchmarks.md; FULL=1 for everything, ONLY=SmoothL1 for some operators and nothing written
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(wildcard acl_emu/cshim/*.c acl_emu/cshim/*.h acl_emu/cshim/build.py)
 WORKERS ?= $(shell nproc)
+BENCH := .venv-bench
+TORCH ?= torch==2.13.0
+FULL ?=
+ONLY ?=
 
 .PHONY: run test check generate bench clean
 
@@ -32,10 +37,19 @@ check: $(VENV)/check-ready
 generate: $(VENV)/ready
 	$(BIN)/python -m acl_emu.codegen
 
-bench: $(VENV)/ready
-	$(BIN)/python benchmarks/run.py
+# The packages of $(VENV), and torch where it can be had; the emulator is used from here.
+$(BENCH)/ready: $(VENV)/ready
+	$(PYTHON) -m venv $(BENCH)
+	$(BIN)/python -m pip freeze --disable-pip-version-check --exclude-editable > $(BENCH)/constraints.txt
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c $(BENCH)/constraints.txt numpy ml_dtypes cffi click setuptools
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH) || echo "no torch: its columns are left out"
+	$(BENCH)/bin/python -c 'import sysconfig; open(sysconfig.get_path("purelib") + "/acl-emu.pth", "w").write("$(CURDIR)\n")'
+	touch $@
+
+bench: $(BENCH)/ready
+	$(BENCH)/bin/python -m benchmarks $(if $(FULL),--full) $(if $(ONLY),--only $(ONLY))
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info acl_emu/lib64 .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) build dist *.egg-info acl_emu/lib64 .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find acl_emu aclnnop tests samples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 	find acl_emu -name '*.so' -delete
