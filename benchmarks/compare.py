@@ -50,4 +50,4 @@ def _differ(mine: Array, other: Array, tolerance: float) -> Array:
     with np.errstate(invalid="ignore"):
         near = np.abs(mine - other) <= tolerance * (np.abs(other) + np.float32(typical))
     same = (mine == other) | (np.isnan(mine) & np.isnan(other))
-    return ~(near | same)
+    return ~((near & finite) | same)

@@ -1,0 +1,94 @@
+"""Targets are judged by the numbers, and page and picture can be written from them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from typing import Any
+
+import pytest
+
+from benchmarks import page, roofline, targets
+from benchmarks.operators import Row
+
+
+def row(subject: str = "Add", **changes: Any) -> Row:
+    usual = {"kind": "element", "exponential": False, "dtype": "float32", "size": "large", "layout": "contiguous", "rounds": 5}
+    return Row(subject, **{**usual, "emulator": 0.010, "torch": 0.012, "bound": 0.009, "bytes": 3 << 26, **changes})
+
+
+def verdict(rows: list[Row], beginning: str) -> targets.Verdict:
+    (found,) = [one for one in targets.of_operators(rows) if one.target.startswith(beginning)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("beginning", "rows", "met"),
+    [
+        ("element-wise and row-wise, float32", [row()], True),
+        ("element-wise and row-wise, float32", [row(), row("Sub", emulator=0.012)], False),
+        ("element-wise and row-wise, float32", [row(exponential=True, emulator=1.0)], None),
+        ("the same with exp", [row(exponential=True, emulator=0.017)], True),
+        ("the same with exp", [row(exponential=True, emulator=0.019)], False),
+        ("element-wise and row-wise, all dtypes", [row(), row(dtype="bfloat16", torch=0.009)], False),
+        ("element-wise and row-wise, all dtypes", [row(torch=None)], None),
+        ("NLLLoss2dBackward", [row("NLLLoss2dBackward", kind="index", torch=0.031)], True),
+        ("NLLLoss2dBackward", [row("NLLLoss2dBackward", kind="index", torch=0.029)], False),
+        ("fused cross entropy: at least 0.8", [row("FusedX", kind="product", bound=0.0081)], True),
+        ("fused cross entropy: at least 3", [row("FusedX", kind="product", torch=0.029)], False),
+        ("transposed", [row(), row(layout="transposed", emulator=0.0149)], True),
+        ("transposed", [row(), row(layout="transposed", emulator=0.0151)], False),
+        ("above 64 K", [row(), row(size="medium", torch=0.0099)], False),
+        ("above 64 K", [row(), row(size="small", torch=0.0001)], True),
+    ],
+)
+def test_targets(beginning: str, rows: list[Row], met: bool | None) -> None:
+    assert verdict(rows, beginning).met is met
+
+
+def test_a_target_that_is_missed_says_by_whom() -> None:
+    assert verdict([row(), row("Sub", emulator=0.018)], "element-wise and row-wise, float32").found == "1 of 2; misses: Sub float32 0.50"
+
+
+SMALL = {
+    **dict.fromkeys(("numpy", "callback", "C queued", "C planned", "C created", "Python queued", "Python planned"), 1e-6),
+    "C waited": 4e-6,
+    "Python waited": 6.1e-6,
+}
+SCALE: dict[str, Any] = {
+    "elements": {"1": 0.0001, "16": 0.001, "256": 0.0011},
+    "threads": {"aclnnExp": 1.9, "aclnnMm": 1.6},
+    "streams": {"one": 0.1, "two": 0.1},
+    "streams of one thread": {"one": 0.2, "two": 0.1},
+    "lives": {"calls": 1_000_000, "growth": 6 << 20},
+}
+
+
+def test_small_calls_and_scale_are_judged() -> None:
+    assert [one.met for one in targets.of_small_calls(SMALL)] == [True, False, True, True, True]
+    assert [one.met for one in targets.of_scale(SCALE)] == [True, True, False, True, True, False]
+
+
+def test_the_page_has_everything() -> None:
+    refused = row("Log", note="refused: out[0] is 1 against 2", torch=None)
+    rows = [row(), row("Mm", kind="product", flops=1 << 35), row(size="medium", bound=None), refused]
+    found = {
+        "date": "2000-01-01",
+        "full": False,
+        "machine": page.machine(),
+        "bounds": {"bandwidth": 3e10, "peak": 2e11},
+        "small": SMALL,
+        "scale": SCALE,
+        "programs": {"start_up": {"program": 0.2, "numpy": 0.1}, "checker": {"samples": {"checked": 2.0, "unchecked": 1.0}}},
+    }
+    text = page.write(found, rows, targets.of_scale(SCALE))
+    assert "| Add | float32 | 10 | 12 | 1.20 | 0.90 |" in text
+    for expected in ("refused: out[0]", "**not met**", "2000-01-01", "roofline.svg", "+6.00 MB"):
+        assert expected in text
+    assert "torch ms" not in page.write({**found, "full": True}, [row(torch=None)], [])
+
+
+def test_the_picture_is_well_formed() -> None:
+    rows = [row(), row("Mm", kind="product", flops=1 << 35, torch=None), row("Exp", exponential=True), row(size="small", bound=None)]
+    root = ElementTree.fromstring(roofline.draw(rows, 3e10, 2e11))
+    circles = root.findall("{http://www.w3.org/2000/svg}circle")
+    assert len([circle for circle in circles if circle.find("{http://www.w3.org/2000/svg}title") is not None]) == 3

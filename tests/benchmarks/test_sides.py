@@ -1,0 +1,162 @@
+"""Both sides get the same bytes, every operator is measured, a wrong rival is not, and a slowed operator shows."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import acl_emu as acl
+import aclnnop.index
+from benchmarks import operators
+from benchmarks.emulator import Call
+from benchmarks.layouts import LAYOUTS, lay_out, whole
+from benchmarks.operators import arguments, bytes_moved, measure
+from benchmarks.problems import DTYPES, SIZES, SUBJECTS, Draw, Subject
+
+HERE = [subject for subject in SUBJECTS if not subject.chip]
+SMOOTH = next(subject for subject in SUBJECTS if subject.operator == "aclnnSmoothL1LossBackward")
+INPLACE = next(subject for subject in SUBJECTS if subject.operator == "aclnnInplaceAdd")
+
+
+def tensors(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
+
+
+@pytest.fixture(scope="module")
+def rivals() -> Any:
+    pytest.importorskip("torch", reason="torch is installed for benchmarks only")
+    from benchmarks import rivals
+
+    return rivals
+
+
+def test_every_operator_is_measured() -> None:
+    assert {subject.operator for subject in SUBJECTS} == set(aclnnop.index.MODULES)
+
+
+def test_every_operator_has_a_rival(rivals: Any) -> None:
+    assert set(rivals.RIVALS) == set(aclnnop.index.MODULES)
+
+
+@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
+def test_draws_can_be_repeated(subject: Subject, size: str) -> None:
+    first, second = (tensors(subject.make(Draw(size, DTYPES[subject.dtypes[0]]))) for _ in range(2))
+    assert {name: array.tobytes() for name, array in first.items()} == {name: array.tobytes() for name, array in second.items()}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_hold_the_same_elements(layout: str) -> None:
+    x = np.arange(24.0).reshape(2, 3, 4)
+    assert np.array_equal(lay_out(x, layout), x)
+    assert lay_out(x, layout).flags.c_contiguous == (layout == "contiguous")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("subject", HERE, ids=lambda subject: subject.name)
+def test_the_device_gets_the_bytes(subject: Subject, layout: str) -> None:
+    for dtype in subject.dtypes:
+        given = arguments(subject, dtype, "small", layout)
+        before = {name: whole(array).tobytes() for name, array in tensors(given).items()}
+        with Call(subject.operator, given) as call:
+            assert call.inputs() == before
+
+
+def test_torch_gets_the_bytes(rivals: Any) -> None:
+    for subject, layout in itertools.product(HERE, LAYOUTS):
+        for dtype in subject.dtypes:
+            given = arguments(subject, dtype, "small", layout)
+            wanted = {name: array.tobytes() for name, array in tensors(given).items()}
+            assert operators.Rivalry(subject, given, []).inputs() == wanted, (subject.name, dtype, layout)
+
+
+def test_torch_computes_the_same(rivals: Any) -> None:
+    for subject in HERE:
+        row = measure(subject, subject.dtypes[0], "small", "contiguous")
+        assert row.torch is not None, (subject.name, row.note)
+
+
+def test_what_is_replaced_is_restored() -> None:
+    given = arguments(INPLACE, "float32", "small", "contiguous")
+    with Call(INPLACE.operator, given) as call:
+        before = call.inputs()
+        call.run()
+        assert call.inputs() != before
+        call.restore()
+        assert call.inputs() == before
+        call.run()
+        np.testing.assert_array_equal(call.results()["selfRef"], given["selfRef"] + np.float32(0.5) * given["other"])
+
+
+def test_bytes_that_must_move() -> None:
+    smooth = arguments(SMOOTH, "float16", "medium", "stepped")
+    assert bytes_moved(SMOOTH, smooth) == 4 * 512 * 512 * 2
+    inplace = arguments(INPLACE, "float32", "medium", "contiguous")
+    assert bytes_moved(INPLACE, inplace) == 3 * 512 * 512 * 4
+
+
+class FakeRivals:
+    """A rival in numpy, for SmoothL1LossBackward."""
+
+    def __init__(self, factor: float = 1.0, seconds: float = 0.0) -> None:
+        def run(a: Any) -> None:
+            time.sleep(seconds)
+            difference = a.self - a.target
+            a.gradInput[...] = factor * a.gradOut * np.where(np.abs(difference) < a.beta, difference, np.sign(difference))
+
+        self.RIVALS = {SMOOTH.operator: SimpleNamespace(run=run, composite=False, wide=())}
+
+    def arguments(self, given: dict[str, Any]) -> SimpleNamespace:
+        return SimpleNamespace(**{name: value.copy() if isinstance(value, np.ndarray) else value for name, value in given.items()})
+
+    def as_array(self, array: Any) -> Any:
+        return array
+
+
+def test_a_right_rival_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operators, "rivals", FakeRivals(seconds=0.01))
+    row = measure(SMOOTH, "float32", "medium", "contiguous")
+    assert row.torch is not None
+    assert row.torch >= 0.01
+    assert row.note == ""
+
+
+def test_a_wrong_rival_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operators, "rivals", FakeRivals(factor=1.01))
+    row = measure(SMOOTH, "float32", "medium", "contiguous")
+    assert row.torch is None
+    assert row.ratio is None
+    assert row.note.startswith("refused: gradInput")
+
+
+@pytest.mark.parametrize("size", SIZES[:2])
+def test_a_slowed_operator_shows(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every kernel is followed by 50 ms of other work on its stream: the operator must not look better than that."""
+    monkeypatch.setattr(operators, "rivals", FakeRivals(seconds=0.025))
+    original = Call.wait
+
+    def wait(self: Call) -> None:
+        assert acl.aclrtLaunchHostFunc(self.stream, lambda _: time.sleep(0.05), None) == 0
+        original(self)
+
+    plain = measure(SMOOTH, "float32", size, "contiguous")
+    monkeypatch.setattr(Call, "wait", wait)
+    monkeypatch.setattr(Call, "run_both", lambda self: self.run())
+    slowed = measure(SMOOTH, "float32", size, "contiguous")
+    assert slowed.emulator >= 0.05
+    assert plain.emulator < 0.05
+    assert slowed.ratio is not None
+    assert slowed.torch is not None
+    assert slowed.ratio <= slowed.torch / 0.05
+
+
+def test_without_torch_the_emulator_is_measured_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operators, "rivals", None)
+    row = measure(SMOOTH, "float32", "medium", "contiguous")
+    assert row.emulator > 0
+    assert row.torch is None
