@@ -22,16 +22,23 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "bench" / "results.json"
 
 
-def operator_rows(only: str, *, full: bool) -> Iterator[Row]:
-    """Measured in a process for each chip."""
+def operator_rows(only: str, failed: list[str], *, full: bool) -> Iterator[Row]:
+    """Measured in a process for each chip, and shown; what fails is noted."""
     for chip in dict.fromkeys(subject.chip for subject in SUBJECTS if only.lower() in subject.operator.lower()):
         command = [sys.executable, "-m", "benchmarks.operators", "--only", only, "--chip", chip, *(["--full"] if full else [])]
         with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "ACL_EMU_SOC": chip}, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             for line in process.stdout:
-                yield Row(**json.loads(line))
+                found = json.loads(line)
+                if "failed" in found:
+                    print("FAILED", found["failed"], flush=True)
+                    failed.append(found["failed"])
+                else:
+                    row = Row(**found)
+                    show(row)
+                    yield row
         if process.returncode:
-            raise SystemExit(f"benchmarks: the operators of {chip or 'the usual chip'} stopped with {process.returncode}")
+            failed.append(f"the process of {chip or 'the usual chip'} ended with {process.returncode}")
 
 
 def show(row: Row) -> None:
@@ -52,16 +59,15 @@ def bounds_of(rows: list[Row]) -> dict[str, float]:
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Everything."""
-    rows = []
-    for row in operator_rows("", full=full):
-        show(row)
-        rows.append(row)
+    failed: list[str] = []
+    rows = list(operator_rows("", failed, full=full))
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "full": full,
         "machine": page.machine(),
         "bounds": bounds_of(rows),
         "operators": [asdict(row) for row in rows],
+        "failed": failed,
         "small": small_calls.measure(),
         "scale": scale.measure(),
         "programs": {"start_up": programs.start_up(), "checker": programs.checker()},
@@ -86,14 +92,16 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="write the page from the numbers of the last run")
     chosen = parser.parse_args()
     if chosen.only:
-        for row in operator_rows(chosen.only, full=chosen.full):
-            show(row)
-        return
+        failed: list[str] = []
+        list(operator_rows(chosen.only, failed, full=chosen.full))
+        sys.exit(1 if failed else 0)
     if not chosen.again:
         found = measure(full=chosen.full)
         RESULTS.parent.mkdir(parents=True, exist_ok=True)
         RESULTS.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    publish(json.loads(RESULTS.read_text(encoding="utf-8")))
+    found = json.loads(RESULTS.read_text(encoding="utf-8"))
+    publish(found)
+    sys.exit(1 if found["failed"] else 0)
 
 
 if __name__ == "__main__":

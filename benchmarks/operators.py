@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -150,8 +149,7 @@ def measure(subject: Subject, dtype: str, size: str, layout: str, *, everything:
     with Call(subject.operator, given) as call:
         run = call.run_both if size == "small" else call.run
         first = _once(run)
-        outputs = [name for name in call.results() if name not in subject.unread]
-        expected = {name: call.results()[name] for name in outputs}
+        expected = {name: array for name, array in call.results().items() if name not in subject.unread}
         row = Row(subject.name, subject.kind, subject.exponential, dtype, size, layout, 0, 0.0)
         row.bytes, row.flops = bytes_moved(subject, given), subject.flops(size) if subject.products else 0
         sides = {"emulator": Side(run, call.restore if inplace else call.wait, 1 if inplace else calls_for(run, 0.002))}
@@ -159,7 +157,7 @@ def measure(subject: Subject, dtype: str, size: str, layout: str, *, everything:
 
         def compete(name: str, *, float32: bool) -> None:
             nonlocal slowest
-            rivalry = Rivalry(subject, given, outputs, float32=float32)
+            rivalry = Rivalry(subject, given, list(expected), float32=float32)
             row.composite = rivalry.rival.composite
             try:
                 slowest = max(slowest, _once(rivalry.run))
@@ -195,6 +193,14 @@ def measure(subject: Subject, dtype: str, size: str, layout: str, *, everything:
     return row
 
 
+def attempt(subject: Subject, dtype: str, size: str, layout: str, *, everything: bool) -> dict[str, Any]:
+    """A row, or what failed."""
+    try:
+        return asdict(measure(subject, dtype, size, layout, everything=everything))
+    except Exception as error:  # the others are measured all the same
+        return {"failed": f"{subject.name} {dtype} {size} {layout}: {type(error).__name__}: {error}"}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true")
@@ -204,8 +210,8 @@ def main() -> None:
     assert os.environ.get("ACL_EMU_SOC", "") == chosen.chip
     for subject in chosen.subjects():
         for dtype, size, layout in chosen.rows(subject):
-            print(json.dumps(asdict(measure(subject, dtype, size, layout, everything=chosen.full))), flush=True)
+            print(json.dumps(attempt(subject, dtype, size, layout, everything=chosen.full)), flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -207,6 +207,7 @@ def write(found: dict[str, Any], rows: Sequence[Row], verdicts: Sequence[Verdict
         "## Targets",
         "",
         *table(("target", "", "found"), ((v.target, MARK[v.met], v.found) for v in verdicts)),
+        *(["Failed, and not in the tables:", "", *(f"- {failure}" for failure in found["failed"]), ""] if found["failed"] else []),
         _TERMS,
         *_operators(rows),
         *_small(found["small"]),

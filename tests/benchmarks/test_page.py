@@ -74,6 +74,7 @@ def test_the_page_has_everything() -> None:
     found = {
         "date": "2000-01-01",
         "full": False,
+        "failed": ["Exp float32 large contiguous: CallFailed"],
         "machine": page.machine(),
         "bounds": {"bandwidth": 3e10, "peak": 2e11},
         "small": SMALL,
@@ -82,7 +83,14 @@ def test_the_page_has_everything() -> None:
     }
     text = page.write(found, rows, targets.of_scale(SCALE))
     assert "| Add | float32 | 10 | 12 | 1.20 | 0.90 |" in text
-    for expected in ("refused: out[0]", "**not met**", "2000-01-01", "roofline.svg", "+6.00 MB"):
+    for expected in (
+        "refused: out[0]",
+        "- Exp float32 large contiguous: CallFailed",
+        "**not met**",
+        "2000-01-01",
+        "roofline.svg",
+        "+6.00 MB",
+    ):
         assert expected in text
     assert "torch ms" not in page.write({**found, "full": True}, [row(torch=None)], [])
 
