@@ -52,7 +52,7 @@ OPERATIONS = {
     "FusedCrossEntropyLossWithMaxSum": 2 + EXPONENTIAL,
     "CrossEntropySumExpAndIndexLogit": 2 + EXPONENTIAL,
 }
-"""For one element of a large operand; 2 where nothing is said."""
+"""For one element of a large operand; 2 where nothing is said. What goes by index is not in the picture."""
 ELEMENTS = {"FusedCrossEntropyLossWithMaxSum": 2048 * 32768, "CrossEntropySumExpAndIndexLogit": 2048 * 32768}
 LABELLED = (
     "SmoothL1LossBackward",
@@ -61,10 +61,9 @@ LABELLED = (
     "Max",
     "Mm",
     "FusedLinearCrossEntropyLossGrad (saving)",
-    "NLLLoss2dBackward",
 )
-COLOURS = {"element": "#1f6feb", "row": "#1a7f37", "index": "#bf8700", "product": "#a40e26"}
-NAMES = {"element": "element-wise", "row": "row-wise", "index": "by index", "product": "matrix products"}
+COLOURS = {"element": "#1f6feb", "row": "#1a7f37", "product": "#a40e26"}
+NAMES = {"element": "element-wise", "row": "row-wise", "product": "matrix products"}
 
 WIDTH, HEIGHT = 900, 560
 LEFT, RIGHT, TOP, BOTTOM = 80, 30, 60, 70
@@ -78,8 +77,8 @@ def operations(row: Row) -> float:
 
 def draw(rows: Sequence[Row], bandwidth: float, peak: float) -> str:
     """An SVG: filled points are the emulator's, rings are torch's, lines join the two. Bytes and operations per second."""
-    points = [row for row in rows if row.size == "large" and row.layout == "contiguous" and row.dtype in ("float32", "bfloat16")]
-    points = [row for row in points if row.dtype == "float32" or (row.kind == "product" and "Fused" in row.subject)]
+    large = [row for row in rows if row.size == "large" and row.layout == "contiguous" and row.kind in COLOURS]
+    points = [row for row in large if row.dtype == ("bfloat16" if row.kind == "product" and "Fused" in row.subject else "float32")]
     intensities = [operations(row) / row.bytes for row in points] or [1.0]
     low_x, high_x = 10 ** math.floor(math.log10(min(intensities))), 10 ** math.ceil(math.log10(max(*intensities, peak / bandwidth) * 1.01))
     reached = [operations(row) / seconds for row in points for seconds in (row.emulator, row.torch) if seconds]

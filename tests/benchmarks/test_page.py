@@ -96,7 +96,7 @@ def test_the_page_has_everything() -> None:
 
 
 def test_the_picture_is_well_formed() -> None:
-    rows = [row(), row("Mm", kind="product", flops=1 << 35, torch=None), row("Exp", exponential=True), row(size="small", bound=None)]
+    rows = [row(), row("Mm", kind="product", flops=1 << 35, torch=None), row("Exp", exponential=True), row("NLLLoss", kind="index")]
     root = ElementTree.fromstring(roofline.draw(rows, 3e10, 2e11))
     circles = root.findall("{http://www.w3.org/2000/svg}circle")
     assert len([circle for circle in circles if circle.find("{http://www.w3.org/2000/svg}title") is not None]) == 3
