@@ -43,7 +43,10 @@ def plan_sequences(
     **attributes: Any,
 ) -> Plan:
     """A kernel on checked sequences, in float64: probabilities of long paths are sums of many small ones."""
-    lengths = {"input_lengths": np.array(inputLengths.values, np.int64), "target_lengths": np.array(targetLengths.values, np.int64)}
+    lengths: dict[str, Any] = {
+        "input_lengths": np.array(inputLengths.values, np.int64),
+        "target_lengths": np.array(targetLengths.values, np.int64),
+    }
     return mapped(kernel, reads=reads, writes=writes, via=writes[0].dtype, compute=np.float64, raw=(targets,), **lengths, **attributes)
 
 

@@ -1,27 +1,27 @@
-"""Targets that name a class: finding them, and the negative log likelihood of what is found there."""
+"""Targets that name a class: what they choose, and the reduction of a loss that is taken there."""
 
 import numpy as np
 
 from acl_emu.errors import DeviceFault
+from acl_emu.indexing import Chosen, choose
 from acl_emu.spec import Array, Reduction
 
 
-def find_classes(target: Array, classes: int, ignored: int, *, faults: bool = True) -> tuple[Array, Array]:
-    """The class of every target (0 where it does not count) and whether it counts; one outside the classes faults, or does not count."""
-    target = target.astype(np.int64, order="C")
-    inside = (target >= 0) & (target < classes)
-    counted = target != ignored
-    if faults and (counted & ~inside).any():
-        place = tuple(int(i) for i in np.argwhere(counted & ~inside)[0])
+def find_classes(
+    target: Array, classes: int, ignored: int, *, source: Array | None = None, axis: int = 0, weight: Array | None = None
+) -> Chosen:
+    """What the targets choose along an axis of ``source``, and of one weight for each class; one outside the classes is a fault."""
+    chosen = choose(target, classes, ignored, source, axis, weight)
+    if chosen.outside:
+        wrong = (target != ignored) & ((target < 0) | (target >= classes))
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise DeviceFault(f"target{list(place)} is {target[place]}, outside [0, {classes - 1}]")
-    counted &= inside
-    return np.where(counted, target, 0), counted
+    return chosen
 
 
-def at_classes(values: Array, index: Array, axis: int) -> Array:
-    """What stands at each target's class along an axis, in float64."""
-    picked = np.take_along_axis(values, np.expand_dims(index, axis), axis)
-    return np.asarray(np.squeeze(picked, axis).astype(np.float64))
+def target_weights(chosen: Chosen) -> Array:
+    """The weight of each target in float64: that of its class, or 1 where none are given, and 0 where it does not count."""
+    return (chosen.counted if chosen.weights is None else chosen.weights).astype(np.float64)
 
 
 def reduced(losses: Array, weights: Array, reduction: Reduction) -> Array:

@@ -5,6 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.dtypes import INT32, INT64, DType, round_to
+from acl_emu.native import apply
 from acl_emu.spec import (
     CHOICE_LATER,
     Array,
@@ -25,9 +26,9 @@ from acl_emu.spec import (
     shape_is,
 )
 from acl_emu.spec.tiling import in_tiling
-from aclnnop.activation.along_axis import log_softmax
-from aclnnop.loss.class_rows import PRODUCTS, ClassWeight, ReductionName, check_rows, class_weights, reduction_named, row_blocks
-from aclnnop.loss.class_targets import at_classes, find_classes, reduced
+from aclnnop.activation.along_axis import rest_of_exponentials
+from aclnnop.loss.class_rows import PRODUCTS, ClassWeight, ReductionName, check_rows, reduction_named
+from aclnnop.loss.class_targets import find_classes, reduced, target_weights
 
 
 @operator(products=PRODUCTS, checks=CHOICE_LATER)
@@ -80,15 +81,31 @@ def cross_entropy(
     smoothing: float,
 ) -> None:
     """The loss, and the log softmax that it is taken from."""
-    classes = x.shape[1]
-    index, counted = find_classes(target, classes, ignored)
-    by_class = class_weights(weight, classes)
-    weights = np.where(counted, by_class[index], 0)
-    losses = np.zeros(len(x))
-    for rows in row_blocks(x):
-        exact = log_softmax(x[rows].astype(np.float64), axis=1)
-        log_prob[rows] = round_to(exact, dtype)
-        losses[rows] = -weights[rows] * at_classes(exact, index[rows], 1)
-        if smoothing:
-            losses[rows] = losses[rows] * (1 - smoothing) - (exact * by_class).sum(axis=1) * (smoothing / classes)
-    loss[...] = round_to(reduced(np.where(counted, losses, 0), weights, reduction), dtype)
+    rows, classes = x.shape
+    chosen = find_classes(target, classes, ignored, source=x, axis=1, weight=weight)
+    assert chosen.values is not None
+    weights = target_weights(chosen)
+    largest, rest, spread = np.empty((3, rows, 1))
+    if smoothing:
+        by_class = np.ones((1, classes)) if weight is None else weight[np.newaxis]
+        apply(smoothed_terms, (x, by_class), (log_prob, largest, rest, spread), compute=np.float64, single=True)
+    else:
+        apply(log_softmax_terms, (x,), (log_prob, largest, rest), compute=np.float64, single=True)
+    losses = -weights * (chosen.values - largest[:, 0] - np.log1p(rest[:, 0]))
+    if smoothing:
+        losses = losses * (1 - smoothing) - spread[:, 0] * (smoothing / classes)
+    loss[...] = round_to(reduced(np.where(chosen.counted, losses, 0), weights, reduction), dtype)
+
+
+def log_softmax_terms(x: Array) -> tuple[Array, Array, Array]:
+    """The log softmax of rows, and what it is made of: ``x - largest - log1p(rest)``."""
+    largest = x.max(axis=1, keepdims=True)
+    differences = x - largest
+    rest = rest_of_exponentials(differences, 1)
+    return differences - np.log1p(rest), largest, rest
+
+
+def smoothed_terms(x: Array, weight: Array) -> tuple[Array, Array, Array, Array]:
+    """The same, and the weighted sum of each row."""
+    log_prob, largest, rest = log_softmax_terms(x)
+    return log_prob, largest, rest, (log_prob * weight).sum(axis=1, keepdims=True)

@@ -5,11 +5,12 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT64, DType, round_to
+from acl_emu.native import apply
 from acl_emu.spec import CHOICE_LATER, Array, ConstFloatOut, Double, FloatIn, In, Int, Operand, Plan, Reduction, direct, nothing, operator
 from acl_emu.spec.checks import require, same_dtype, shape_is
 from acl_emu.spec.tiling import in_tiling
-from aclnnop.loss.class_rows import PRODUCTS, ClassWeight, ReductionName, check_rows, class_weights, reduction_named, row_blocks
-from aclnnop.loss.class_targets import find_classes
+from aclnnop.loss.class_rows import PRODUCTS, ClassWeight, ReductionName, check_rows, reduction_named
+from aclnnop.loss.class_targets import find_classes, target_weights
 from aclnnop.loss.negative_log_likelihood import single
 
 Unused = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, optional=True)]
@@ -51,12 +52,16 @@ def gradient(
     grad: Array, log_prob: Array, target: Array, weight: Array | None, out: Array, *, dtype: DType, mean: bool, ignored: int
 ) -> None:
     """Each row's share of the gradient, spread by the softmax and taken from the target; rows that are ignored have none."""
-    classes = log_prob.shape[1]
-    index, counted = find_classes(target, classes, ignored)
-    weights = np.where(counted, class_weights(weight, classes)[index], 0)
-    shares = np.where(counted, grad.astype(np.float64) * weights / (weights.sum() if mean else 1), 0)
-    for rows in row_blocks(log_prob):
-        share = shares[rows]
-        values = np.exp(log_prob[rows].astype(np.float64)) * share[:, np.newaxis]
-        values[np.arange(len(share)), index[rows]] -= share
-        out[rows] = round_to(values, dtype)
+    chosen = find_classes(target, log_prob.shape[1], ignored, source=log_prob, axis=1, weight=weight)
+    assert chosen.values is not None
+    weights = target_weights(chosen)
+    shares = np.where(chosen.counted, grad.astype(np.float64) * weights / (weights.sum() if mean else 1), 0)
+    apply(spread, (log_prob, shares[:, np.newaxis]), (out,), compute=np.float64, single=True)
+    rows = np.flatnonzero(chosen.counted)
+    share = shares[rows]
+    out[rows, chosen.classes[rows]] = round_to(spread(chosen.values[rows].astype(np.float64), share) - share, dtype)
+
+
+def spread(log_prob: Array, share: Array) -> Array:
+    """A share by probabilities."""
+    return np.exp(log_prob) * share

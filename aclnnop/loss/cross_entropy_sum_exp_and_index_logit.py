@@ -5,8 +5,8 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, INT32
+from acl_emu.native import apply
 from acl_emu.spec import Array, In, Int, Operand, Out, Plan, Product, direct, operator, require, same_dtype, same_shape, shape_is
-from aclnnop.loss.shifted_exponentials import exponential_scratch, exponentials
 
 Logits = Annotated[Operand, In(FLOAT, BF16, rank=(2, 3))]
 RowMaximum = Annotated[Operand, In(FLOAT, BF16)]
@@ -55,7 +55,7 @@ def aclnnCrossEntropySumExpAndIndexLogit(
         sum_and_index,
         reads=(vocabParallelLogits, target, globalLogitsMax),
         writes=(predictedLogitsOut, sumExpLogitsOut, expLogitsOut, targetOffsetOut, targetMaskOut),
-        scratch=exponential_scratch(leading[-1], words),
+        scratch={},
         start=vocabStartIndex,
         end=vocabEndIndex,
     )
@@ -71,21 +71,21 @@ def sum_and_index(
     offset: Array,
     mask: Array,
     *,
-    room: Array,
     start: int,
     end: int,
 ) -> None:
-    """The formulas, in float64 rounded once; of three dimensions a matrix at a time."""
-    if logits.ndim == 3:
-        for arrays in zip(logits, target, maximum, predicted, sum_exp, exp_logits, offset, mask, strict=True):
-            sum_and_index(*arrays, room=room, start=start, end=end)
-        return
+    """The formulas; differences and sums as if in float64, rounded once."""
     masked = (target < start) | (target >= end)
     local = np.where(masked, 0, target.astype(np.int64) - start)
     mask[...] = masked
     offset[...] = local
-    at_target = np.take_along_axis(logits, local[:, np.newaxis], axis=1)[:, 0].astype(np.float64)
+    at_target = np.take_along_axis(logits, local[..., np.newaxis], axis=-1)[..., 0].astype(np.float64)
     predicted[...] = np.where(masked, 0, at_target - maximum.astype(np.float64))
-    for rows, values in exponentials(logits, maximum, room):
-        exp_logits[rows] = values
-        sum_exp[rows] = values.sum(axis=1)
+    rows = (logits, maximum[..., np.newaxis]), (exp_logits, sum_exp[..., np.newaxis])
+    apply(exponentials_and_sum, *rows, compute=np.float64, single=True)
+
+
+def exponentials_and_sum(logits: Array, maximum: Array) -> tuple[Array, Array]:
+    """Exponentials below a maximum that is known beforehand, and their sum along each row."""
+    exponentials = np.exp(logits - maximum)
+    return exponentials, exponentials.sum(axis=-1, keepdims=True)

@@ -5,8 +5,8 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.native import apply
 from acl_emu.spec import Array, Float, In, Operand, Out, Plan, Product, direct, nothing, operator, require, same_shape, shape_is
-from aclnnop.loss.shifted_exponentials import exponential_scratch, exponentials
 
 Rows = Annotated[Operand, In(FLOAT, rank=1)]
 RowsOut = Annotated[Operand, Out(FLOAT, rank=1)]
@@ -45,16 +45,19 @@ def aclnnFusedCrossEntropyLossWithMaxSum(
         loss_and_softmax,
         reads=(logitsMax, sumExpLogits, predictedLogits, vocabParallelLogitsOptional),
         writes=(lossOut, softMaxOutOptional),
-        scratch=exponential_scratch(rows, width if softMaxOutOptional is not None else 0),
+        scratch={},
     )
 
 
-def loss_and_softmax(
-    maximum: Array, sum_exp: Array, predicted: Array, logits: Array | None, loss: Array, softmax: Array | None, *, room: Array
-) -> None:
-    """Both formulas in float64, rounded once."""
-    total = sum_exp.astype(np.float64)
-    loss[...] = np.log(total) - predicted
+def loss_and_softmax(maximum: Array, sum_exp: Array, predicted: Array, logits: Array | None, loss: Array, softmax: Array | None) -> None:
+    """Both formulas as if in float64, rounded once."""
+    loss[...] = np.log(sum_exp.astype(np.float64)) - predicted
     if logits is not None and softmax is not None:
-        for rows, values in exponentials(logits, maximum, room):
-            softmax[rows] = values / total[rows, np.newaxis]
+        rows = (logits, maximum[:, np.newaxis], sum_exp[:, np.newaxis])
+        apply(probabilities, rows, (softmax,), compute=np.float64, single=True)
+
+
+def probabilities(logits: Array, maximum: Array, total: Array) -> Array:
+    """The softmax, from a maximum and a sum that are known beforehand."""
+    shares: Array = np.exp(logits - maximum) / total
+    return shares

@@ -4,7 +4,9 @@ from typing import Annotated
 
 import numpy as np
 
-from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64, DType, round_to
+from acl_emu.native import apply
+from acl_emu.native.casting import cast
 from acl_emu.spec import (
     Array,
     FloatOut,
@@ -15,16 +17,14 @@ from acl_emu.spec import (
     Product,
     Reduction,
     ReductionMode,
-    mapped,
+    direct,
+    nothing,
     operator,
     require,
     same_dtype,
     same_shape,
     shape_is,
 )
-
-# Pairs of classes that are compared at once.
-BLOCK_PAIRS = 1 << 20
 
 
 @operator(products=frozenset({Product.A3, Product.A2, Product.A910}))
@@ -40,29 +40,55 @@ def aclnnMultilabelMarginLoss(
     require(self.shape[-1] > 0, f"self has shape {list(self.shape)}, expected at least one class")
     same_shape(self, target, isTarget)
     shape_is(out, self.shape[:-1] if reduction == Reduction.NONE else (), "one number for each sample, or a single one when reduced")
-    return mapped(
-        margins,
-        reads=(self, target),
-        writes=(out, isTarget),
-        via=self.dtype,
-        compute=np.float64,
-        raw=(target,),
-        reduction=Reduction(reduction),
-    )
+    if isTarget.size == 0 and out.size == 0:
+        return nothing()
+    return direct(margins, reads=(self, target), writes=(out, isTarget), scratch={}, reduction=Reduction(reduction), dtype=self.dtype)
 
 
-def margins(x: Array, target: Array, *, reduction: Reduction) -> tuple[Array, Array]:
+def margins(x: Array, target: Array, out: Array, is_target: Array, *, reduction: Reduction, dtype: DType) -> None:
     """``max(0, 1 - x[own] + x[other])`` summed over all pairs of an own and another class; labels end at the first -1."""
-    samples, labels = x.reshape(-1, x.shape[-1]), target.reshape(-1, x.shape[-1])
-    classes = np.arange(x.shape[-1])
-    losses, own = np.zeros(len(samples)), np.zeros(samples.shape, np.bool_)
-    for i, sample in enumerate(samples):
-        padding = np.flatnonzero(labels[i] == -1)
-        own[i] = np.isin(classes, labels[i, : padding[0]] if padding.size else labels[i])
-        mine, others = sample[own[i]], sample[~own[i]]
-        step = max(1, BLOCK_PAIRS // max(1, others.size))
-        for first in range(0, mine.size, step):
-            losses[i] += np.maximum(0, 1 - mine[first : first + step, np.newaxis] + others).sum()
-    losses = losses.reshape(x.shape[:-1]) / classes.size
-    result = {Reduction.NONE: losses, Reduction.SUM: losses.sum(), Reduction.MEAN: losses.sum() / losses.size}[reduction]
-    return np.asarray(result), own.reshape(x.shape).astype(np.float64)
+    classes = x.shape[-1]
+    samples = x.reshape(-1, classes)
+    row, label = own_classes(target.reshape(samples.shape))
+    own = np.zeros(samples.shape, np.bool_)
+    own[row, label] = True
+    losses = pair_sums(samples, own, row, label) / classes
+    cast(own.reshape(x.shape), is_target)
+    total = losses.sum()
+    result = {Reduction.NONE: losses.reshape(out.shape), Reduction.SUM: total, Reduction.MEAN: total / losses.size}[reduction]
+    out[...] = round_to(np.asarray(result), dtype)
+
+
+def own_classes(labels: Array) -> tuple[Array, Array]:
+    """Samples and their classes, each once, in order; what is no class is none of them."""
+    classes = labels.shape[1]
+    padding = labels == -1
+    counts = np.where(padding.any(axis=1), padding.argmax(axis=1), classes)
+    longest = int(counts.max(initial=0))
+    row, place = np.nonzero(np.arange(longest) < counts[:, np.newaxis])
+    label = labels[row, place].astype(np.int64)
+    inside = (label >= 0) & (label < classes)
+    row, label = np.divmod(np.unique(row[inside] * classes + label[inside]), classes)
+    return row, label
+
+
+def pair_sums(x: Array, own: Array, row: Array, label: Array) -> Array:
+    """The sum of each sample, one of its classes at a time; samples with many come first, so that the others can be left out."""
+    counts = np.bincount(row, minlength=len(x))
+    order = np.argsort(-counts, kind="stable")
+    if not (counts == counts[order]).all():
+        x, own = x[order], own[order]
+    first = np.cumsum(counts) - counts
+    sums, some = np.zeros(len(x)), np.empty((len(x), 1))
+    for number in range(int(counts.max(initial=0))):
+        here = slice(0, int(np.count_nonzero(counts > number)))
+        mine = x[here][np.arange(here.stop), label[first[order[here]] + number]]
+        apply(margins_to, (x[here], own[here], mine[:, np.newaxis]), (some[here],), compute=np.float64)
+        sums[order[here]] += some[here, 0]
+    return sums
+
+
+def margins_to(x: Array, own: Array, mine: Array) -> Array:
+    """What is missing to the margin between an own class and each of the others, summed."""
+    missing: Array = np.where(own, 0, np.maximum(0, 1 - mine + x)).sum(axis=1, keepdims=True)
+    return missing

@@ -3,8 +3,11 @@
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from acl_emu.dtypes import INT32, INT64, UINT8
+from acl_emu.dtypes import INT32, INT64, UINT8, DType, from_numpy, round_to
+from acl_emu.indexing import choose, place
+from acl_emu.native import apply
 from acl_emu.spec import (
     Array,
     In,
@@ -12,15 +15,15 @@ from acl_emu.spec import (
     Plan,
     Reduction,
     ReductionMode,
+    direct,
     length_is,
-    mapped,
     nothing,
     require,
     same_dtype,
     same_shape,
     shape_is,
 )
-from aclnnop.loss.class_targets import at_classes, find_classes, reduced
+from aclnnop.loss.class_targets import find_classes
 
 Index = Annotated[Operand, In(INT64, UINT8, INT32)]
 ROWS = {1: "(C)", 2: "(N, C)"}
@@ -61,29 +64,44 @@ def single(operand: Operand) -> None:
 
 def plan_loss(self: Operand, target: Operand, weight: Operand, reduction: int, ignored: int, out: Operand, total: Operand) -> Plan:
     """The loss of checked operands; without a reduction the total of the weights is not given."""
-    if weight.size == 0:
+    if weight.size == 0 or out.size == 0:
         return nothing()
-    writes = (out,) if reduction == Reduction.NONE else (out, total)
-    # Only what stands at the targets is looked at: self is not cast as a whole.
-    return mapped(
-        loss,
-        reads=(self, target, weight),
-        writes=writes,
-        via=self.dtype,
-        compute=np.float64,
-        raw=(self, target),
-        reduction=Reduction(reduction),
-        ignored=ignored,
-    )
+    writes = (out, None) if reduction == Reduction.NONE else (out, total)
+    options = {"reduction": Reduction(reduction), "ignored": ignored, "dtype": self.dtype}
+    return direct(loss, reads=(self, target, weight), writes=writes, scratch={}, **options)
 
 
-def loss(x: Array, target: Array, weight: Array, *, reduction: Reduction, ignored: int) -> Array | tuple[Array, Array]:
-    """``-weight * x`` at the target classes, 0 where the target is ignored or outside the classes."""
+def loss(
+    x: Array, target: Array, weight: Array, out: Array, total: Array | None, *, reduction: Reduction, ignored: int, dtype: DType
+) -> None:
+    """``-weight * x`` at the target classes, 0 where the target is ignored or outside the classes; rounded to ``dtype``."""
     axis = class_axis(x.shape)
-    index, counted = find_classes(target, x.shape[axis], ignored, faults=False)
-    weights = np.where(counted, weight.reshape(-1)[index], 0)
-    losses = reduced(np.where(counted, -weights * at_classes(x, index, axis), 0), weights, reduction)
-    return losses if reduction == Reduction.NONE else (losses, np.asarray(weights.sum()))
+    chosen = choose(target, x.shape[axis], ignored, x, axis, weight.reshape(-1))
+    assert chosen.values is not None
+    assert chosen.weights is not None
+    found = (chosen.values, chosen.weights, chosen.counted)
+    if total is None:
+        losses = out if out.dtype == dtype.numpy else np.empty(out.shape, dtype.numpy)
+        apply(weighted, found, (losses.reshape(target.shape),), compute=np.float64)
+        if losses is not out:
+            out[...] = round_to(losses, from_numpy(out.dtype))
+        return
+    sums = np.empty((2, 1))
+    apply(weighted_totals, found, (sums[0], sums[1]), compute=np.float64)
+    if reduction == Reduction.MEAN:
+        sums[0] /= sums[1]
+    for target_array, value in ((out, sums[0]), (total, sums[1])):
+        target_array[...] = round_to(round_to(value, dtype), from_numpy(target_array.dtype)).reshape(target_array.shape)
+
+
+def weighted(x: Array, weight: Array, counted: Array) -> Array:
+    """The loss of every target."""
+    return np.where(counted, -weight * x, 0)
+
+
+def weighted_totals(x: Array, weight: Array, counted: Array) -> tuple[Array, Array]:
+    """The sum of all losses, and that of their weights."""
+    return weighted(x, weight, counted).sum(), np.where(counted, weight, 0).sum()
 
 
 def plan_gradient(
@@ -104,26 +122,30 @@ def plan_gradient(
     length_is(totalWeight, 1, "a single number")
     same_shape(self, out)
     check_reduced(gradOutput, target, reduction)
-    return mapped(
+    if out.size == 0:
+        return nothing()
+    return direct(
         gradient,
         reads=(gradOutput, target, weight, totalWeight),
         writes=(out,),
-        via=self.dtype,
-        raw=(target,),
-        shape=self.shape,
+        scratch={},
+        compute=self.dtype.compute,
         mean=reduction == Reduction.MEAN,
         ignored=ignored,
     )
 
 
-def gradient(grad: Array, target: Array, weight: Array, total: Array, *, shape: tuple[int, ...], mean: bool, ignored: int) -> Array:
+def gradient(grad: Array, target: Array, weight: Array, total: Array, out: Array, *, compute: DTypeLike, mean: bool, ignored: int) -> None:
     """``-weight * grad`` at the class of each target that is not ignored, zero everywhere else."""
-    axis = class_axis(shape)
-    index, counted = find_classes(target, shape[axis], ignored)
-    scale = grad.reshape(target.shape if grad.size == target.size else ())
-    if mean:
-        scale = scale / total.reshape(())
-    value = np.where(counted, -weight.reshape(-1)[index] * scale, 0)
-    result = np.zeros(shape, weight.dtype)
-    np.put_along_axis(result, np.expand_dims(index, axis), np.expand_dims(value, axis), axis)
-    return result
+    axis = class_axis(out.shape)
+    chosen = find_classes(target, out.shape[axis], ignored, weight=weight.reshape(-1))
+    assert chosen.weights is not None
+    scale = grad.reshape(target.shape if grad.size == target.size else (1,) * target.ndim)
+    values = np.empty(target.shape, out.dtype)
+    apply(slope, (chosen.weights, scale, *((total.reshape((1,) * target.ndim),) if mean else ())), (values,), compute=compute)
+    place(values, chosen.classes, axis, out)
+
+
+def slope(weight: Array, scale: Array, total: Array | None = None) -> Array:
+    """The gradient at the target class."""
+    return -weight * (scale if total is None else scale / total)

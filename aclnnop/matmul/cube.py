@@ -13,6 +13,7 @@ from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
 from acl_emu.errors import AclnnInvalid
 from acl_emu.matmul import matmul
 from acl_emu.native import apply
+from acl_emu.native.casting import cast
 from acl_emu.spec import Array, In, IntKind, Operand, Out, Plan, Product, direct, nothing, require, shape_is
 
 ND = (ACL_FORMAT_ND,)
@@ -154,14 +155,14 @@ def multiply(
         if added is not None:
             apply(weighted_sum, (result, added), (target[index],), alpha=alpha, beta=beta)
         elif total is not None:
-            apply(unchanged, (result,), (target[index],))
+            cast(result, target[index])
 
 
 def taken(matrix: Array, room: Array | None, lowered: Rounding) -> Array:
     """A matrix as it is multiplied: as it lies, or cast to FLOAT and rounded."""
     if room is None:
         return matrix
-    apply(unchanged, (matrix,), (room,))
+    cast(matrix, room)
     if lowered is not unchanged:
         step = max(1, BLOCK_ELEMENTS // max(1, room.shape[1]))
         for first in range(0, len(room), step):

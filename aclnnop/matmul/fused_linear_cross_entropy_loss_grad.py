@@ -10,6 +10,7 @@ from acl_emu.errors import AclnnNullptr, AclnnRuntime
 from acl_emu.indexing import row_products
 from acl_emu.matmul import matmul
 from acl_emu.native import apply
+from acl_emu.native.casting import cast
 from acl_emu.spec import Array, Float, In, Operand, Operator, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
 from acl_emu.spec.operator import STANDARD_ORDER
 from aclnnop.matmul.vocabulary import (
@@ -23,7 +24,6 @@ from aclnnop.matmul.vocabulary import (
     blocks,
     require_targets,
     targets_within,
-    unchanged,
     unpack_mask,
 )
 
@@ -142,7 +142,7 @@ def gradients(
             given = softmax[:, words]
             for part, halves in parts(p, least):
                 apply(np.multiply, (given[part], grad[part, np.newaxis]), (halves,), compute=np.float64)
-                apply(unchanged, (halves,), (p[part],))
+                cast(halves, p[part])
             rows, columns = targets_within(words, counted, target)
             p[rows, columns] = round_to((given[rows, columns].astype(np.float64) - 1) * grad[rows], rounded)
         else:
@@ -153,8 +153,8 @@ def gradients(
             logit_gradients(p, features, vectors, logits_max, sum_exp, grad, own, feature_norms, table_norms, least, most, rounded)
         matmul(p, vectors, out=input_sum, add=True)
         matmul(p.T, features, out=product[: len(vectors)])
-        apply(unchanged, (product[: len(vectors)],), (weight_grad[words],))
-    apply(unchanged, (input_sum,), (input_grad,))
+        cast(product[: len(vectors)], weight_grad[words])
+    cast(input_sum, input_grad)
 
 
 def parts(matrix: Array, room: Array) -> Iterator[tuple[slice, Array]]:

@@ -7,6 +7,7 @@ import numpy as np
 from acl_emu.dtypes import BF16, FLOAT16, UINT8
 from acl_emu.matmul import matmul
 from acl_emu.native import apply
+from acl_emu.native.casting import cast
 from acl_emu.spec import Array, Int, Operand, Out, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
 from aclnnop.matmul.vocabulary import (
     ND,
@@ -20,7 +21,6 @@ from aclnnop.matmul.vocabulary import (
     pack_mask,
     require_targets,
     targets_within,
-    unchanged,
 )
 
 MaskOut = Annotated[Operand, Out(UINT8, rank=1, formats=ND)]
@@ -118,7 +118,7 @@ def max_and_sum(
     for words, vectors, p in blocks(input, weight, features, table, room):
         matmul(features, vectors.T, out=p)
         if logits is not None:
-            apply(unchanged, (p,), (logits[:, words],))
+            cast(p, logits[:, words])
         rows, columns = targets_within(words, counted, local)
         predicted[rows] = p[rows, columns]
         apply(largest_and_sum, (p,), (block_largest, block_total))

@@ -8,7 +8,7 @@ import numpy as np
 from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
 from acl_emu.errors import DeviceFault
-from acl_emu.native import apply
+from acl_emu.native.casting import cast
 from acl_emu.spec import Array, In, Operand, Out
 
 ND = (ACL_FORMAT_ND,)
@@ -50,18 +50,13 @@ class Block(NamedTuple):
 
 def blocks(input: Array, weight: Array, features: Array, table: Array, room: Array) -> Iterator[Block]:
     """The vocabulary a block at a time: rows times vocabulary is never held at once. ``features`` becomes the input as float32."""
-    apply(unchanged, (input,), (features,))
+    cast(input, features)
     rows, vocabulary, step = len(input), len(weight), len(table)
     for first in range(0, vocabulary, step):
         count = min(step, vocabulary - first)
         words = slice(first, first + count)
-        apply(unchanged, (weight[words],), (table[:count],))
+        cast(weight[words], table[:count])
         yield Block(words, table[:count], room.reshape(-1)[: rows * count].reshape(rows, count))
-
-
-def unchanged(values: Array) -> Array:
-    """As they are: a cast."""
-    return values
 
 
 def targets_within(words: slice, counted: Array, target: Array) -> tuple[Array, Array]:

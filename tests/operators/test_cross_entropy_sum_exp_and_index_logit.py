@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acl_emu import ACLNN_ERR_PARAM_INVALID, ACLNN_ERR_PARAM_NULLPTR
-from aclnnop.loss import shifted_exponentials
 from tests.conftest import message
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, assert_accurate, assert_equal
 from tests.operators.case import Array, Case, Meta, numbers
@@ -91,11 +90,9 @@ def test_values(device: int, data: st.DataObject) -> None:
     assert_right(valid(leading, words, dtype, data.draw(st.integers(0, 100)), data.draw(st.sampled_from((0, 7, 40)))), data.draw(layouts))
 
 
-@pytest.mark.parametrize("leading", [(11,), (3, 4)], ids=str)
-@pytest.mark.parametrize("held", [1, 100])
-def test_some_rows_at_a_time(leading: tuple[int, ...], held: int, device: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shifted_exponentials, "ROOM_ELEMENTS", held)
-    assert_right(valid(leading, 48, BF16), 3)
+@pytest.mark.parametrize(("leading", "words"), [((11,), 48), ((3, 4), 4096), ((300,), 128)], ids=str)
+def test_many_rows_and_words(leading: tuple[int, ...], words: int, device: int) -> None:
+    assert_right(valid(leading, words, BF16), 3)
 
 
 def test_an_index_beyond_int32(device: int) -> None:
