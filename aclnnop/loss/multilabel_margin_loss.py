@@ -48,14 +48,14 @@ def aclnnMultilabelMarginLoss(
 def margins(x: Array, target: Array, out: Array, is_target: Array, *, reduction: Reduction, dtype: DType) -> None:
     """``max(0, 1 - x[own] + x[other])`` summed over all pairs of an own and another class; labels end at the first -1."""
     classes = x.shape[-1]
-    samples = x.reshape(-1, classes)
-    row, label = own_classes(target.reshape(samples.shape))
+    samples = np.atleast_2d(x)
+    row, label = own_classes(np.atleast_2d(target))
     own = np.zeros(samples.shape, np.bool_)
     own[row, label] = True
-    losses = pair_sums(samples, own, row, label) / classes
+    losses = pair_sums(samples, own, row, label).reshape(x.shape[:-1]) / classes
     cast(own.reshape(x.shape), is_target)
     total = losses.sum()
-    result = {Reduction.NONE: losses.reshape(out.shape), Reduction.SUM: total, Reduction.MEAN: total / losses.size}[reduction]
+    result = {Reduction.NONE: losses, Reduction.SUM: total, Reduction.MEAN: total / losses.size}[reduction]
     out[...] = round_to(np.asarray(result), dtype)
 
 
