@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from acl_emu import constants as c
 from acl_emu import handles, soc
+from acl_emu.cshim._bridge import lib
 from acl_emu.errors import AclError, ContextNull, ContextRelease, InvalidContext, InvalidDevice, InvalidHandle, NullParam, StreamContext
 from acl_emu.memory import DeviceMemory
 from acl_emu.stream import Event, HostThread, Stream
@@ -39,6 +40,7 @@ class Context:
     def close(self, *, wait: bool = True) -> None:
         """Destroy the context and all its streams."""
         self.alive = False
+        lib.acl_emu_new_epoch()
         for stream in list(self.streams):
             stream.close(wait=wait)
         self.streams.clear()
@@ -138,12 +140,14 @@ def set_device(index: int) -> None:
     chosen = device(index)
     chosen.retain()
     _bound.device, _bound.explicit = chosen, None
+    lib.acl_emu_new_epoch()
 
 
 def set_context(context: Context | None) -> None:
     """Bind the calling thread to a context, or to none."""
     _bound.explicit = context
     _bound.device = context.device if context else None
+    lib.acl_emu_new_epoch()
 
 
 def find_current() -> Context | None:

@@ -114,7 +114,15 @@ class Executor:
     c_name = "aclOpExecutor"
     __slots__ = ("handle", "inputs", "operator", "outputs", "plan", "repeatable", "tensors")
 
-    def __init__(self, operator: str, plan: Plan, inputs: Parameters, outputs: Parameters, tensors: Sequence[Tensor | None] = ()) -> None:
+    def __init__(
+        self,
+        operator: str,
+        plan: Plan,
+        inputs: Parameters,
+        outputs: Parameters,
+        tensors: Sequence[Tensor | None] = (),
+        handle: int | None = None,
+    ) -> None:
         self.operator = operator
         self.plan = plan
         self.inputs = inputs
@@ -122,7 +130,7 @@ class Executor:
         self.tensors = tensors
         """The tensors of this call; operands know their places among them."""
         self.repeatable = False
-        self.handle = handles.issue(self)
+        self.handle = handles.issue(self) if handle is None else handle
 
     def destroy(self) -> None:
         """Make the handle a dead one."""
@@ -137,7 +145,8 @@ class Executor:
             try:
                 stream = context.find_stream(stream_handle)
                 if plan.kernel is not None:
-                    launch = Launch(self.operator, plan, self.tensors, workspace or 0)
+                    addresses = [None if tensor is None else tensor.address for tensor in self.tensors]
+                    launch = Launch(self.operator, plan, addresses, workspace or 0)
                     work = launch.describe(self.handle) if observe.watching is not None else None
                     stream.submit(launch, work, size=plan.size)
             except AclError as error:
@@ -189,11 +198,11 @@ class Launch:
 
     __slots__ = ("operator", "plan", "reads", "workspace", "writes")
 
-    def __init__(self, operator: str, plan: Plan, tensors: Sequence[Tensor | None], workspace: int) -> None:
+    def __init__(self, operator: str, plan: Plan, addresses: Sequence[int | None], workspace: int) -> None:
         self.operator = operator
         self.plan = plan
-        self.reads = [BoundOperand(o.name, o.view, tensors[o.place].address) for o in plan.reads]  # type: ignore[union-attr]
-        self.writes = [BoundOperand(o.name, o.view, tensors[o.place].address) for o in plan.writes]  # type: ignore[union-attr]
+        self.reads = [BoundOperand(operand.name, operand.view, addresses[operand.place]) for operand in plan.reads]
+        self.writes = [BoundOperand(operand.name, operand.view, addresses[operand.place]) for operand in plan.writes]
         self.workspace = workspace
 
     def describe(self, executor: int) -> observe.Work:

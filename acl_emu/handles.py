@@ -27,8 +27,8 @@ alive: dict[int, Any] = {}
 """Objects by handle, but for those that still live in C."""
 _moving = threading.Lock()
 
-take_from_c: Callable[[int], object | None] | None = None
-"""Moves an object from C to here, if it lives there."""
+take_from_c: Callable[[int], dict[int, Any]] | None = None
+"""Moves an object that lives in C to here, and those that it hangs together with."""
 count_in_c: Callable[[], dict[str, int]] = dict
 """How many objects of each kind live in C."""
 
@@ -52,12 +52,9 @@ def find(handle: int | None, kind: type[T]) -> T | None:
 
 def _moved_from_c(handle: int) -> Any:
     with _moving:  # who comes second finds it here
-        thing = alive.get(handle)
-        if thing is None and take_from_c is not None:
-            thing = take_from_c(handle)
-            if thing is not None:
-                alive[handle] = thing
-        return thing
+        if handle not in alive and take_from_c is not None:
+            alive.update(take_from_c(handle))
+        return alive.get(handle)
 
 
 def retire(handle: int) -> None:

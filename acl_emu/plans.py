@@ -12,15 +12,17 @@ from collections.abc import Hashable
 from functools import lru_cache
 from typing import NamedTuple
 
-from acl_emu.executor import Parameters, Plan
+from acl_emu import stream
+from acl_emu.executor import Launch, Parameters, Plan
 
 _DEFAULT_LIMIT = 10_000
 _MOST = 10_000_000
 
 
 class Planned(NamedTuple):
-    """What phase one decided, and the tensor parameters it decided it for."""
+    """What phase one of an operator decided, and the tensor parameters it decided it for."""
 
+    operator: str
     plan: Plan
     inputs: Parameters
     outputs: Parameters
@@ -47,6 +49,18 @@ def keep(key: Hashable, planned: Planned) -> None:
         _kept[key] = planned
         while len(_kept) > limit():
             _kept.popitem(last=False)
+
+
+numbered: list[Planned] = []
+"""Plans that C finds by itself, and knows by their numbers."""
+
+
+def _launch(number: int, addresses: list[int], workspace: int) -> Launch:
+    operator, plan, *_ = numbered[number]
+    return Launch(operator, plan, addresses, workspace)
+
+
+stream.make_launch = _launch
 
 
 def count() -> int:

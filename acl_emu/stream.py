@@ -21,7 +21,6 @@ import sys
 import threading
 import time
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from queue import Empty, SimpleQueue
@@ -42,6 +41,10 @@ _IDLE_NANOSECONDS = 2_000_000_000
 
 LONG = 1 << 18
 """Bytes: a task that reads and writes as many is long."""
+
+
+make_launch: Callable[[int, list[int], int], Task] | None = None
+"""The task of a launch that waits in a lane: the number of its plan, addresses of the tensors, workspace. Set by ``acl_emu.plans``."""
 
 
 class _Running(threading.local):
@@ -68,7 +71,6 @@ class Stream:
         self.flags = flags
         self.handle = handles.issue(self)
         self.number = next(_numbers)
-        self.submitted = 0
         self.done = 0
         self.stop_on_failure = False
         self.remark = ""
@@ -77,7 +79,8 @@ class Stream:
         self.uses_host_functions = False
         self._schedule = soc.schedule()
         self._error: AclError | None = None
-        self._queue: deque[tuple[int, Task]] = deque()
+        self._tasks: dict[int, Task] = {}
+        """What waits to be run, by place; launches of C programs wait in the lane."""
         self._lock = threading.Lock()
         self._progress = threading.Condition(self._lock)
         self._turn = threading.Lock()
@@ -87,7 +90,10 @@ class Stream:
         self._watchers = 0
         """Threads that wait without working."""
         self._worker: threading.Thread | None = None
-        self._bell = ffi.new("acl_emu_bell *")
+        self.lane = ffi.new("acl_emu_lane *")
+        self.lane.rings = self._schedule == "async"
+        self._bell = ffi.addressof(self.lane, "bell")
+        self._launch = ffi.new("acl_emu_launch *")
         self.closed = False
         _streams.add(self)
 
@@ -95,6 +101,12 @@ class Stream:
     def never_waits(self) -> bool:
         """Streams that the device drives by itself: synchronizing them succeeds at once."""
         return bool(self.flags & (c.ACL_STREAM_PERSISTENT | c.ACL_STREAM_DEVICE_USE_ONLY | c.ACL_STREAM_CPU_SCHEDULE))
+
+    @property
+    def submitted(self) -> int:
+        """The place of the last task."""
+        place: int = self._bell.submitted
+        return place
 
     @property
     def idle(self) -> bool:
@@ -110,14 +122,13 @@ class Stream:
         with self._lock:
             if self.closed:
                 raise InvalidHandle(f"stream {handles.describe(self.handle)} was destroyed while work was submitted to it")
-            place = self.submitted + 1
-            self.submitted = place
+            place: int = lib.acl_emu_lane_number(self.lane)
             if observe.watching is not None:
                 work = work or observe.Work("callback", "host callback")
                 work.stream, work.place, work.call = self, place, observe.current_call()
                 observe.watching.tell("submitted", work)
                 task = observe.watching.task(task, work)
-            self._queue.append((place, task))
+            self._tasks[place] = task
             if self._schedule == "async":
                 self._call_worker(urgent=size >= LONG or self._watchers > 0)
         if self._schedule == "eager":
@@ -133,8 +144,7 @@ class Stream:
                     pass
             finally:
                 self._end()
-        if self._queue:
-            self._hand_on()
+        self._hand_on()
 
     def wait_for_host(self, place: int) -> None:
         """The same for a thread of the program, which then knows that the stream has come so far."""
@@ -177,7 +187,7 @@ class Stream:
 
     def _hand_on(self) -> None:
         """Leave what is still queued to the background thread, where it is its turn."""
-        if self._queue and (self._schedule == "async" or self._watchers):
+        if self.done < self.submitted and (self._schedule == "async" or self._watchers):
             with self._lock:
                 self._bell.taken = self.done
                 self._call_worker(urgent=self._watchers > 0)
@@ -205,11 +215,11 @@ class Stream:
             self.wait_for_host(self.submitted)
         with self._lock:
             self.closed = True
-            self._queue.clear()
+            lib.acl_emu_lane_close(self.lane)
+            self._tasks.clear()
             if not self._turn.locked():
                 self.done = self.submitted
             worker = self._worker
-            lib.acl_emu_bell_close(self._bell)
             self._progress.notify_all()
         if self.subscriber is not None:
             self.subscriber.streams.discard(self)
@@ -222,13 +232,13 @@ class Stream:
         if self._worker is None and not self.closed:
             self._worker = threading.Thread(target=self._work, name=f"acl-emu stream {self.handle:#x}", daemon=True)
             self._worker.start()
-        lib.acl_emu_bell_ring(self._bell, self.submitted, urgent)
+        lib.acl_emu_bell_ring(self._bell, urgent)
 
     def _work(self) -> None:
         while (called := lib.acl_emu_bell_wait(self._bell, _IDLE_NANOSECONDS)) >= 0:
             if not called:
                 with self._lock:
-                    if not self._queue:
+                    if self.idle:
                         self._worker = None
                         return
                 continue
@@ -271,9 +281,9 @@ class Stream:
 
     def _run_next(self) -> bool:
         """As the thread that runs the tasks: run the oldest one; False where there is none."""
-        try:
-            place, task = self._queue.popleft()
-        except IndexError:
+        place = self.done + 1
+        task = self._tasks.pop(place, None) or self._take_launch(place)
+        if task is None:
             return False
         failure: AclError | None = None
         if observe.watching is not None:
@@ -295,6 +305,15 @@ class Stream:
                 with self._progress:
                     self._progress.notify_all()
         return True
+
+    def _take_launch(self, place: int) -> Task | None:
+        """What a C program put on the stream at this place."""
+        launch = self._launch
+        assert make_launch is not None
+        if lib.acl_emu_lane_next(self.lane, place, launch):
+            return make_launch(launch.number, ffi.unpack(launch.addresses, 8), launch.workspace)
+        with self._lock:  # whoever has got the place may not have come to use it
+            return self._tasks.pop(place, None)
 
     def _fail(self, error: AclError) -> None:
         if self._error is None:
@@ -439,6 +458,7 @@ class ReportQueue:
 
     def _run(self, function: Task) -> None:
         _running.in_callback = True
+        lib.acl_emu_new_epoch()
         try:
             call_user(function)
         finally:

@@ -37,9 +37,8 @@ static void wake(acl_emu_bell *bell)
     syscall(SYS_futex, &bell->rung, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-void acl_emu_bell_ring(acl_emu_bell *bell, int64_t task, int urgent)
+void acl_emu_bell_ring(acl_emu_bell *bell, int urgent)
 {
-    __atomic_store_n(&bell->submitted, task, __ATOMIC_SEQ_CST);
     if (urgent)
         __atomic_store_n(&bell->urgent, 1, __ATOMIC_SEQ_CST);
     if (urgent || __atomic_load_n(&bell->asleep, __ATOMIC_SEQ_CST))

@@ -17,14 +17,16 @@ from typing import Any
 
 import aclnnop
 from acl_emu import constants as c
-from acl_emu import handles, observe
+from acl_emu import context, handles, observe, plans
 from acl_emu.api.acl_rt.memory import PtrAttributes
 from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, ApiFunction, CParameter
 from acl_emu.cshim._bridge import ffi, lib
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, InvalidParam, NullParam, report
-from acl_emu.executor import PHASE_ONE
+from acl_emu.executor import PHASE_ONE, Executor
+from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, IntKind, TensorKind
 from acl_emu.spec.operator import Operator
-from acl_emu.tensor import Tensor, View, make_view
+from acl_emu.stream import refuse_in_callback
+from acl_emu.tensor import Operand, Tensor, View, make_view
 
 Arguments = Any
 """A cdata array of acl_emu_arg."""
@@ -41,48 +43,78 @@ _MOST_VALUES = 1 << 24
 """More than any array of the interface holds: a larger count is not one."""
 
 
-_QUICK = {"aclCreateTensor": "acl_emu_create_tensor", "aclDestroyTensor": "acl_emu_destroy_tensor"}
-"""What C carries out by itself where it can."""
-_kept: list[Any] = []
-"""What the library holds pointers to."""
+_QUICK = {
+    "aclCreateTensor": "acl_emu_create_tensor",
+    "aclDestroyTensor": "acl_emu_destroy_tensor",
+    "aclDestroyAclOpExecutor": "acl_emu_destroy_executor",
+}
+"""What C carries out by itself where it can. Operators join them at their first call."""
+_quick: Any = None
 
 
 def attach(side: int, names: int, count: int) -> None:
     """Called by the library: learn the numbering of its functions, and connect it."""
+    global _quick
     table = ffi.cast("char **", names)
     _names[:] = [ffi.string(table[i]).decode() for i in range(count)]
-    quick = ffi.new("acl_emu_quick[]", [ffi.addressof(lib, _QUICK[name]) if name in _QUICK else ffi.NULL for name in _names])
-    _kept.append(quick)
-    handles.take_from_c, handles.count_in_c = _take_tensor, _count_tensors
-    observe.on_change = _open_tensors
-    _open_tensors()
+    _quick = ffi.new("acl_emu_quick[]", [ffi.addressof(lib, _QUICK[name]) if name in _QUICK else ffi.NULL for name in _names])
+    handles.take_from_c, handles.count_in_c = _take_objects, _count_objects
+    observe.on_change = _open
+    _open()
     connected = ffi.cast("acl_emu_side *", side)
-    connected.quick = quick
+    connected.quick = _quick
     connected.entry = ffi.addressof(lib, "acl_emu_call")
 
 
-# Tensors that live in C
+# Objects that live in C
 
 
-def _open_tensors() -> None:
-    """Tensors are made and destroyed in C as long as nobody watches."""
-    lib.acl_emu_tensors_open = observe.watching is None
+def _open() -> None:
+    """Calls need not come here as long as nobody watches."""
+    lib.acl_emu_open = observe.watching is None
 
 
-def _count_tensors() -> dict[str, int]:
-    count = lib.acl_emu_tensor_count()
-    return {Tensor.c_name: count} if count else {}
+def _count_objects() -> dict[str, int]:
+    counts = {Tensor.c_name: lib.acl_emu_tensor_count(), Executor.c_name: lib.acl_emu_executor_count()}
+    return {name: count for name, count in counts.items() if count}
 
 
-def _take_tensor(handle: int) -> Tensor | None:
-    """The tensor of C behind a handle, as an object."""
-    room = _room("acl_emu_tensor *")
-    size = lib.acl_emu_take_tensor(handle, room)
-    if not size:
+def _take_objects(handle: int) -> dict[int, Any]:
+    """Move the object behind a handle from C to Python, but first all executors: those that are there rely on tensors that are there."""
+    moved: dict[int, Any] = {}
+    room = ffi.new("acl_emu_executor *")
+    executors = []
+    while taken := lib.acl_emu_take_executor(room):
+        executors.append((taken, lib.acl_emu_plan_number(room.plan), list(room.tensors), list(room.addresses)))
+    _take_tensor(handle, moved)
+    for taken, number, tensors, addresses in executors:
+        operator, plan, inputs, outputs = plans.numbered[number]
+        operands = {operand.place: operand for operand in (*inputs, *outputs) if isinstance(operand, Operand)}
+        found = [_tensor_of(one, operands.get(place), addresses[place], moved) for place, one in enumerate(tensors)]
+        moved[taken] = Executor(operator, plan, inputs, outputs, found, taken)
+    return moved
+
+
+def _tensor_of(handle: int, operand: Operand | None, address: int, moved: dict[int, Any]) -> Tensor | None:
+    """A tensor of an executor; one that was destroyed since phase one was as it is now."""
+    if operand is None:
         return None
-    tensor = Tensor(_view_of(ffi.buffer(room, size)[8:]), room.address or None)
-    tensor.handle = handle
-    return tensor
+    _take_tensor(handle, moved)
+    return moved.get(handle) or handles.alive.get(handle) or Tensor(operand.view, address or None)
+
+
+def _take_tensor(handle: int, moved: dict[int, Any]) -> None:
+    tensor = _tensor_at(handle, take=True)
+    if tensor is not None:
+        tensor.handle = handle
+        moved[handle] = tensor
+
+
+def _tensor_at(handle: int, *, take: bool) -> Tensor | None:
+    """The tensor of C behind a handle, as an object; with ``take`` it is moved."""
+    room = _room("acl_emu_tensor *")
+    size = lib.acl_emu_get_tensor(handle, room, take)
+    return Tensor(_view_of(ffi.buffer(room, size)[8:]), room.address or None) if size else None
 
 
 @lru_cache(maxsize=1 << 14)
@@ -227,20 +259,9 @@ def _plain_reader(c_type: str, name: str, index: int) -> Callable[[Arguments], A
         return lambda arguments: arguments[index].u & 0xFF != 0
     if plain in ("float", "double"):
         return lambda arguments: arguments[index].d
-    if plain in _UNSIGNED:
+    if plain in ("size_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t", "aclFloat16"):
         return lambda arguments: arguments[index].u
     return lambda arguments: arguments[index].i
-
-
-_UNSIGNED = ("size_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t", "aclFloat16", "bool")
-
-
-def _code(c_type: str) -> str:
-    """The letter of a C argument in a format of struct."""
-    plain = c_type.replace("const ", "").strip()
-    if plain in ("float", "double"):
-        return "d"
-    return "Q" if plain.endswith("*") or plain in HANDLE_TYPES or plain in _UNSIGNED else "q"
 
 
 # Results out
@@ -393,15 +414,12 @@ def _value_handler(declared: ApiFunction, readers: list[Callable[[Arguments], An
 
 def _operator_handler(name: str) -> Handler:
     operator = aclnnop.find(name)
-    if name.endswith(PHASE_ONE):
-        return _phase_one_handler(operator)
-    arguments_of = struct.Struct("QQQQ")
+    return _phase_one_handler(operator) if name.endswith(PHASE_ONE) else _phase_two_handler(operator)
 
-    def handle(arguments: Arguments, result: Any) -> None:
-        workspace, size, executor, stream = arguments_of.unpack(ffi.buffer(arguments, 32))
-        result.i = operator.run(workspace or None, size, executor or None, stream or None)
 
-    return handle
+_MOST_NUMBERED = 4096
+"""Plans that C may find by itself."""
+_NUMBERS = (IntKind, DataTypeKind, FloatKind, BoolKind)
 
 
 def _phase_one_handler(operator: Operator) -> Handler:
@@ -409,22 +427,15 @@ def _phase_one_handler(operator: Operator) -> Handler:
     count = len(readers)
     size_output = _Output(CParameter("uint64_t*", "workspaceSize"), count, AclnnNullptr, AclnnInvalid)
     executor_output = _Output(CParameter("aclOpExecutor**", "executor"), count + 1, AclnnNullptr, AclnnInvalid)
-    c_types = [kind.c_type for _, kind in operator.parameters]
-    at_once = struct.Struct("".join(map(_code, c_types)))
-    apart = [(index, readers[index]) for index, c_type in enumerate(c_types) if c_type == "bool" or "char" in c_type]
+    function = _names.index(operator.name + PHASE_ONE)
+    is_quick = _declare(operator, function)
 
     def handle(arguments: Arguments, result: Any) -> None:
-        outputs = arguments + count
-        if observe.watching is None and lib.acl_emu_set_planned(outputs, 0, 0, 1):
-            values = list(at_once.unpack(ffi.buffer(arguments, at_once.size)))  # a null pointer is 0 here
-            for index, reader in apart:
-                values[index] = reader(arguments)
-            size, executor, result.i = operator.plan(values)
-            if executor:
-                lib.acl_emu_set_planned(outputs, size, executor, 0)
-            return
         size_output.check(arguments)
         executor_output.check(arguments)
+        planned = is_quick and observe.watching is None and _plan_for_c(operator, function, arguments, readers)
+        if planned and lib.acl_emu_phase_one(function, arguments, result):
+            return
         size, executor, status = operator.get_workspace_size(*[reader(arguments) for reader in readers])
         if status == c.ACLNN_SUCCESS:
             size_output.set(arguments, size)
@@ -432,3 +443,72 @@ def _phase_one_handler(operator: Operator) -> Handler:
         result.i = status
 
     return handle
+
+
+def _declare(operator: Operator, function: int) -> bool:
+    """Let C find the plans of an operator all of whose parameters are tensors and plain numbers."""
+    kinds = [kind for _, kind in operator.parameters]
+    tensors = [isinstance(kind, TensorKind) and not kind.unless for kind in kinds]
+    if not all(is_tensor or isinstance(kind, _NUMBERS) for is_tensor, kind in zip(tensors, kinds, strict=True)):
+        return False
+    phase_two = _names.index(operator.name)
+    lib.acl_emu_declare(function, phase_two, len(kinds), sum(is_tensor << index for index, is_tensor in enumerate(tensors)))
+    _quick[function] = ffi.addressof(lib, "acl_emu_phase_one")
+    _quick[phase_two] = ffi.addressof(lib, "acl_emu_phase_two")
+    return True
+
+
+def _plan_for_c(operator: Operator, function: int, arguments: Arguments, readers: list[Callable[[Arguments], Any]]) -> bool:
+    """Decide what C could not, for tensors that live there, and let it know; not where phase one fails, nor for other tensors."""
+    found: list[Any] = []
+    for (name, kind), reader in zip(operator.parameters, readers, strict=True):
+        value = reader(arguments)
+        if isinstance(kind, TensorKind) and value:
+            found.append(_tensor_at(value, take=False))
+            if found[-1] is None:
+                return False
+        else:
+            found.append(kind.find(name, value))
+    try:
+        planned = operator.decide(found)
+    except AclError:
+        return False
+    plan, most = planned.plan, min(_MOST_NUMBERED, plans.limit())
+    with _numbering:
+        number = len(plans.numbered)
+        plans.numbered.append(planned)
+        if lib.acl_emu_keep_plan(function, arguments, number, plan.workspace.size, plan.empty, most):
+            return True
+        plans.numbered.pop()
+    return False
+
+
+_numbering = threading.Lock()
+
+
+def _phase_two_handler(operator: Operator) -> Handler:
+    function = _names.index(operator.name)
+    in_order = struct.Struct("QQQQ")
+
+    def handle(arguments: Arguments, result: Any) -> None:
+        workspace, size, executor, stream = in_order.unpack(ffi.buffer(arguments, in_order.size))
+        permitted = executor >= handles.IN_C and observe.watching is None and _permit(stream)
+        if permitted and lib.acl_emu_phase_two(function, arguments, result):
+            return
+        result.i = operator.run(workspace or None, size, executor or None, stream or None)
+
+    return handle
+
+
+def _permit(handle: int) -> bool:
+    """Let the calling thread put work on a stream from C, if it may; where it may not, who asks for it is told why."""
+    epoch = lib.acl_emu_epoch
+    try:
+        refuse_in_callback("putting work on a stream")
+        stream = context.find_stream(handle)
+    except AclError:
+        return False
+    if stream.eager:
+        return False
+    lib.acl_emu_permit(handle, stream.lane, epoch)
+    return True

@@ -7,37 +7,51 @@ ffi.cdef(
     """
     typedef union { int64_t i; uint64_t u; double d; const void *p; } acl_emu_arg;
     typedef int (*acl_emu_entry)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
-    typedef int (*acl_emu_quick)(acl_emu_arg *arguments, acl_emu_arg *result);
+    typedef int (*acl_emu_quick)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     typedef struct { acl_emu_entry entry; const acl_emu_quick *quick; } acl_emu_side;
     extern "Python" int acl_emu_call(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
 
     int acl_emu_copy(uintptr_t target, uintptr_t source, size_t size);
     int acl_emu_on_stack(uintptr_t address, size_t size);
-    int acl_emu_set_planned(const acl_emu_arg *outputs, uint64_t size, uint64_t executor, int only_ask);
     void *acl_emu_new_array(size_t size);
     void acl_emu_callback(uintptr_t function, uintptr_t argument);
 
-    typedef struct {
-        uint64_t address;
-        int64_t rank, storage_rank, has_strides, dtype, format, offset;
-        int64_t numbers[...];
-    } acl_emu_tensor;
-    extern int acl_emu_tensors_open;
-    int acl_emu_create_tensor(acl_emu_arg *arguments, acl_emu_arg *result);
-    int acl_emu_destroy_tensor(acl_emu_arg *arguments, acl_emu_arg *result);
-    size_t acl_emu_take_tensor(uint64_t handle, acl_emu_tensor *tensor);
-    uint64_t acl_emu_tensor_count(void);
-
-    typedef struct { int64_t submitted, taken; uint32_t rung, urgent, asleep, closed; } acl_emu_bell;
-    void acl_emu_bell_ring(acl_emu_bell *bell, int64_t task, int urgent);
+    typedef struct { int64_t submitted, taken; ...; } acl_emu_bell;
+    void acl_emu_bell_ring(acl_emu_bell *bell, int urgent);
     void acl_emu_bell_close(acl_emu_bell *bell);
     int acl_emu_bell_wait(acl_emu_bell *bell, int64_t idle);
+
+    typedef struct acl_emu_plan acl_emu_plan;
+    typedef struct { uint64_t address; ...; } acl_emu_tensor;
+    typedef struct { const acl_emu_plan *plan; uint64_t tensors[8], addresses[8]; } acl_emu_executor;
+    extern int acl_emu_open;
+    int acl_emu_create_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+    int acl_emu_destroy_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+    int acl_emu_destroy_executor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+    size_t acl_emu_get_tensor(uint64_t handle, acl_emu_tensor *tensor, int take);
+    uint64_t acl_emu_take_executor(acl_emu_executor *executor);
+    uint64_t acl_emu_tensor_count(void);
+    uint64_t acl_emu_executor_count(void);
+
+    typedef struct { int64_t place; uint64_t number, workspace; uint64_t addresses[8]; } acl_emu_launch;
+    typedef struct { acl_emu_bell bell; int rings; ...; } acl_emu_lane;
+    void acl_emu_declare(uint32_t phase_one, uint32_t phase_two, uint32_t parameters, uint64_t tensors);
+    int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, uint64_t number, uint64_t workspace, int empty, uint64_t most);
+    uint64_t acl_emu_plan_number(const acl_emu_plan *plan);
+    extern uint64_t acl_emu_epoch;
+    void acl_emu_permit(uint64_t stream, acl_emu_lane *lane, uint64_t epoch);
+    void acl_emu_new_epoch(void);
+    int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+    int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+    int64_t acl_emu_lane_number(acl_emu_lane *lane);
+    int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch);
+    void acl_emu_lane_close(acl_emu_lane *lane);
     """
 )
 ffi.set_source(
     "acl_emu.cshim._bridge",
     '#include "bridge.h"',
-    sources=[f"acl_emu/cshim/{name}.c" for name in ("program", "tensors", "bell")],
+    sources=[f"acl_emu/cshim/{name}.c" for name in ("program", "bell", "objects", "calls")],
     include_dirs=["acl_emu/cshim"],
     depends=["acl_emu/cshim/bridge.h", "acl_emu/cshim/shim.h"],
     extra_compile_args=["-std=gnu11", "-O2", "-Wall", "-Wextra"],

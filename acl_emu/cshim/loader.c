@@ -318,5 +318,5 @@ int acl_emu_enter(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result
     if (!call)
         return 1;
     acl_emu_quick quick = side.quick ? side.quick[function] : NULL;
-    return quick && quick(arguments, result) ? 0 : call(function, arguments, result, caller);
+    return quick && quick(function, arguments, result) ? 0 : call(function, arguments, result, caller);
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -52,17 +53,6 @@ int acl_emu_on_stack(uintptr_t address, size_t size)
     return stack_low <= here && here <= address && address < stack_high && size <= stack_high - address;
 }
 
-int acl_emu_set_planned(const acl_emu_arg *outputs, uint64_t size, uint64_t executor, int only_ask)
-{
-    if (!acl_emu_on_stack(outputs[0].u, 8) || !acl_emu_on_stack(outputs[1].u, 8))
-        return 0;
-    if (!only_ask) {
-        memcpy((void *)(uintptr_t)outputs[0].u, &size, 8);
-        memcpy((void *)(uintptr_t)outputs[1].u, &executor, 8);
-    }
-    return 1;
-}
-
 /* The kernel reads the set of signals, unless there is none, before it finds that it is not told what to do with it. */
 static int can_read(uintptr_t address)
 {
@@ -85,6 +75,22 @@ int acl_emu_readable(const int64_t *numbers, size_t count)
             return 0;
     }
     return 1;
+}
+
+/* The kernel writes the set of signals as it is; the number that was there is put back. */
+int acl_emu_writable(uintptr_t address)
+{
+    if (acl_emu_on_stack(address, sizeof(uint64_t)))
+        return 1;
+    if (address % sizeof(uint64_t) || !can_read(address))
+        return 0;
+    int before = errno;
+    uint64_t kept = *(volatile uint64_t *)address;
+    int writable = syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, address, 8) == 0;
+    if (writable)
+        *(volatile uint64_t *)address = kept;
+    errno = before;
+    return writable;
 }
 
 void *acl_emu_new_array(size_t size)

@@ -16,7 +16,7 @@ typedef union {
 typedef int (*acl_emu_entry)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result, const void *caller);
 
 /* A function that C carries out without Python where it can: 1, and *result is set. */
-typedef int (*acl_emu_quick)(acl_emu_arg *arguments, acl_emu_arg *result);
+typedef int (*acl_emu_quick)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 
 /* What the Python side sets: its entry, and by function the quick way, where there is one. */
 typedef struct {

@@ -122,7 +122,7 @@ class Operator:
         try:
             executor = self._prepare(arguments)
         except AclError as error:
-            return 0, None, report(error)
+            return 0, None, self.refuse(error)
         if observe.watching is not None:
             observe.watching.tell("planned", executor)
         return executor.plan.workspace.size, executor.handle, c.ACLNN_SUCCESS
@@ -158,25 +158,29 @@ class Operator:
                 None if kind in self._replaceable and arguments[self._replaceable[kind]] else value
                 for kind, value in zip(self._kinds, arguments, strict=True)
             ]
-        try:
-            found = [kind.find(name, value) for kind, name, value in zip(self._kinds, self._names, arguments, strict=True)]
-            key = self._key(found)
-            planned = plans.find(key) or self._decide(key, found)
-        except AclError as error:
-            if not str(error).startswith(self.name):
-                error.args = (f"{self.name}: {error}",)
-            raise
+        found = [kind.find(name, value) for kind, name, value in zip(self._kinds, self._names, arguments, strict=True)]
+        planned = self.decide(found)
         tensors = [found[index] for index in self._tensor_parameters]
         if self._has_lists:
             tensors = [tensor for entry in tensors for tensor in (entry if isinstance(entry, tuple) else (entry,))]
-        return Executor(self.name, *planned, tensors)
+        return Executor(*planned, tensors)
 
     def _key(self, found: list[Any]) -> tuple[Hashable, ...]:
         """All that a plan can depend on."""
         return (self, _chip(), *[kind.key(thing) for kind, thing in zip(self._kinds, found, strict=True)])
 
+    def refuse(self, error: AclError) -> int:
+        """The status of a phase one that failed; its text names the operator."""
+        if not str(error).startswith(self.name):
+            error.args = (f"{self.name}: {error}",)
+        return report(error)
+
+    def decide(self, found: list[Any]) -> Planned:
+        """Check and plan, unless it is known what becomes of such arguments."""
+        key = self._key(found)
+        return plans.find(key) or self._decide(key, found)
+
     def _decide(self, key: Hashable, found: list[Any]) -> Planned:
-        """Check and plan, and remember it."""
         values = tuple(kind.given(name, thing) for kind, name, thing in zip(self._kinds, self._names, found, strict=True))
         parameters = [(values[index], self._kinds[index].io) for index in self._tensor_parameters]
         operands = [operand for value, _ in parameters for operand in (value if isinstance(value, list) else (value,))]
@@ -185,7 +189,7 @@ class Operator:
                 operand.place = place
         inputs = tuple(value for value, io in parameters if io != "out")
         outputs = tuple(value for value, io in parameters if io != "in")
-        planned = Planned(self._plan(values), inputs, outputs)
+        planned = Planned(self.name, self._plan(values), inputs, outputs)
         if key == self._key(found):  # no other thread has described a tensor anew meanwhile
             plans.keep(key, planned)
         return planned
