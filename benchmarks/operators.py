@@ -28,8 +28,12 @@ try:
 except ImportError:
     rivals = None  # type: ignore[assignment]
 
+SAMPLE = 0.002
+"""Seconds that a sample takes at least."""
 TOO_LONG = 2.0
-"""Seconds: what takes longer is timed in few rounds, and a rival that does only where everything is measured."""
+"""Seconds: what takes longer is timed in two rounds."""
+ONCE = 10.0
+"""Seconds: a rival that takes longer is not run again; the run whose result was compared is its sample."""
 
 
 @dataclass
@@ -136,61 +140,91 @@ class Rivalry:
         return {name: rivals.as_array(getattr(self._tensors, name)) for name in self._outputs}
 
 
-def _once(run: Callable[[], object]) -> float:
+def _seconds(run: Callable[[], object]) -> float:
+    """How long one call takes."""
     before = time.perf_counter()
     run()
     return time.perf_counter() - before
 
 
-def measure(subject: Subject, dtype: str, size: str, layout: str, *, everything: bool = False) -> Row:
-    """One row. A side whose result differs from the emulator's is refused."""
-    given = arguments(subject, dtype, size, layout)
-    inplace = "selfRef" in given
-    with Call(subject.operator, given) as call:
-        run = call.run_both if size == "small" else call.run
-        first = _once(run)
-        expected = {name: array for name, array in call.results().items() if name not in subject.unread}
-        row = Row(subject.name, subject.kind, subject.exponential, dtype, size, layout, 0, 0.0)
-        row.bytes, row.flops = bytes_moved(subject, given), subject.flops(size) if subject.products else 0
-        sides = {"emulator": Side(run, call.restore if inplace else call.wait, 1 if inplace else calls_for(run, 0.002))}
-        slowest = first
+class Contest:
+    """The emulator's call, whose result the others must reach to be timed beside it."""
 
-        def compete(name: str, *, float32: bool) -> None:
-            nonlocal slowest
-            rivalry = Rivalry(subject, given, list(expected), float32=float32)
-            row.composite = rivalry.rival.composite
-            try:
-                slowest = max(slowest, _once(rivalry.run))
-                agree(expected, rivalry.results(), np.dtype(DTYPES[dtype]))
-            except NotImplementedError:
-                row.note = "torch has none"
-            except Disagreement as difference:
-                row.note = f"refused: {difference}"
-            else:
-                calls = 1 if inplace else calls_for(rivalry.run, 0.002)
-                sides[name] = Side(rivalry.run, rivalry.restore if inplace else call.wait, calls)
+    def __init__(self, subject: Subject, dtype: str, size: str, layout: str) -> None:
+        self.subject = subject
+        self.given = arguments(subject, dtype, size, layout)
+        self.inplace = "selfRef" in self.given
+        self.row = Row(subject.name, subject.kind, subject.exponential, dtype, size, layout, 0, 0.0)
+        self.row.bytes = bytes_moved(subject, self.given)
+        self.row.flops = subject.flops(size) if subject.products else 0
+        self.call = Call(subject.operator, self.given)
+        run = self.call.run_both if size == "small" else self.call.run
+        self.slowest = _seconds(run)
+        self.expected = {name: array for name, array in self.call.results().items() if name not in subject.unread}
+        self.sides = {"emulator": self._side(run, self.call.restore)}
 
-        if rivals is not None:
-            slow = subject.products > 0 and dtype != "float32"
-            if slow and rivals.RIVALS[subject.operator].wide:
-                compete("torch_float32", float32=True)
-            if everything or not (slow and size == "large"):
-                compete("torch", float32=False)
+    def invite(self, name: str, *, float32: bool = False) -> None:
+        """Let torch take part, if it computes the same."""
+        rivalry = Rivalry(self.subject, self.given, list(self.expected), float32=float32)
+        self.row.composite = rivalry.rival.composite
+        try:
+            taken = _seconds(rivalry.run)
+            agree(self.expected, rivalry.results(), np.dtype(DTYPES[self.row.dtype]))
+        except NotImplementedError:
+            self.row.note = "torch has none"
+        except Disagreement as difference:
+            self.row.note = f"refused: {difference}"
+        else:
+            if taken > ONCE:
+                setattr(self.row, name, taken)
             else:
-                row.note = "half tensors only with FULL=1"
-        if size == "large":
-            sides["bound"] = Side(bounds.product().run if row.flops else bounds.copy().run)
-        budget = Budget(5, 11, 1.2) if slowest < TOO_LONG / 4 else Budget(3, 3) if slowest < TOO_LONG else Budget(1, 1)
-        if size != "large":
+                self.slowest = max(self.slowest, taken)
+                self.sides[name] = self._side(rivalry.run, rivalry.restore)
+
+    def bound(self) -> None:
+        """Let the machine show what it can do."""
+        if self.row.flops:
+            product = bounds.product()
+            self.sides["bound"] = Side(product.run, calls=max(1, min(8, self.row.flops // product.flops)))
+        else:
+            self.sides["bound"] = Side(bounds.copy().run)
+
+    def result(self) -> Row:
+        """Time everyone who takes part."""
+        if self.row.size != "large":
             budget = Budget(7, 15, 0.3)
-        times = in_turn(sides, budget)
-    row.rounds, row.emulator = len(times["emulator"].samples), times["emulator"].median
-    row.torch = times["torch"].median if "torch" in times else None
-    row.torch_float32 = times["torch_float32"].median if "torch_float32" in times else None
-    if "bound" in times:
-        work, done = (row.flops, bounds.product().flops) if row.flops else (row.bytes, bounds.copy().bytes)
-        row.bound = times["bound"].median * work / done
-    return row
+        elif self.slowest < TOO_LONG / 4:
+            budget = Budget(5, 11, 1.2)
+        else:
+            budget = Budget(3, 3) if self.slowest < TOO_LONG else Budget(2, 2)
+        times, row = in_turn(self.sides, budget), self.row
+        row.rounds = len(times["emulator"].samples)
+        for name, taken in times.items():
+            setattr(row, name, taken.median)
+        if row.bound is not None:
+            row.bound *= row.flops / bounds.product().flops if row.flops else row.bytes / bounds.copy().bytes
+        return row
+
+    def _side(self, run: Callable[[], object], restore: Callable[[], object]) -> Side:
+        """What replaces its input gets it back before every sample; short calls are sampled many at a time."""
+        return Side(run, restore) if self.inplace else Side(run, calls=calls_for(run, SAMPLE))
+
+
+def measure(subject: Subject, dtype: str, size: str, layout: str, *, everything: bool = False) -> Row:
+    """One row. Torch's products of half types are slow: large ones are measured only where everything is."""
+    contest = Contest(subject, dtype, size, layout)
+    with contest.call:
+        if rivals is not None:
+            halves = subject.products > 0 and dtype != "float32"
+            if halves:
+                contest.invite("torch_float32", float32=True)
+            if everything or not (halves and size == "large"):
+                contest.invite("torch")
+            else:
+                contest.row.note = "half tensors only with FULL=1"
+        if size == "large":
+            contest.bound()
+        return contest.result()
 
 
 def attempt(subject: Subject, dtype: str, size: str, layout: str, *, everything: bool) -> dict[str, Any]:

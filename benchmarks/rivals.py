@@ -163,10 +163,11 @@ def _bits(mask: torch.Tensor, rows: int) -> torch.Tensor:
 
 
 def _online(a: Any) -> None:
-    logits = torch.mm(
-        a.input, a.weight.t(), **({} if a.vocabParallelLogitsOutOptional is None else {"out": a.vocabParallelLogitsOutOptional})
-    )
-    exact = logits.float()
+    logits = a.vocabParallelLogitsOutOptional
+    if logits is None:
+        exact = torch.mm(a.input, a.weight.t()).float()
+    else:
+        exact = torch.mm(a.input, a.weight.t(), out=logits).to(torch.float32, copy=True)
     torch.amax(exact, 1, out=a.logitsMaxLocalOut)
     masked = (a.target < a.vocabStartIndex) | (a.target > a.vocabEndIndex)
     torch.sub(a.target, a.vocabStartIndex, out=a.maskedTargetOut).masked_fill_(masked, 0)
