@@ -91,6 +91,11 @@ class Native:
     __slots__ = ("_fallback", "_offsets", "_program")
     native = True
 
+    @property
+    def signature(self) -> str:
+        """Of its graph, where that can be compiled as a whole."""
+        return self._program.signature
+
     def __init__(self, program: native.Program, reads: Sequence[Operand], writes: Sequence[Operand], fallback: Kernel) -> None:
         self._program = program
         self._offsets = [operand.view.offset * operand.dtype.storage.itemsize for operand in (*reads, *writes)]

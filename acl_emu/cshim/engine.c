@@ -49,7 +49,8 @@ typedef struct {
     int64_t prologue_end;
     int64_t block; /* BLOCKS: length of its last dimension but one */
     int64_t lanes; /* in a tile, and in a column of COLUMNS */
-    int64_t operand_at, constant_at, phase_at, step_at;
+    int64_t fused, way; /* a kernel that was compiled as a whole, or -1, and how it is evaluated */
+    int64_t operand_at, constant_at, phase_at, step_at, fused_constant_at;
 } header;
 
 /* The first three are known to acl_emu/native/engine.py. */
@@ -60,7 +61,8 @@ typedef struct {
     const operand_view *operands;
     const phase *phases;
     const step *steps;
-    const double *constants;
+    const double *constants, *fused_constants;
+    fused_kernel *const *fused; /* the ways to evaluate it */
     const tile_code *code;
     char *memory[MOST_OPERANDS];
     size_t lane_size, tile;
@@ -84,19 +86,30 @@ typedef struct {
 
 static __thread room own_room;
 
-static const tile_code *tiles(void)
+static const tile_code *tiles = &acl_emu_tiles_baseline;
+static const fused_table *fused = &acl_emu_fused_baseline;
+
+__attribute__((constructor)) static void choose_instructions(void)
 {
 #if defined(__x86_64__)
-    static const tile_code *chosen;
-    if (!chosen) {
-        __builtin_cpu_init();
-        const int wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-        chosen = wide ? &acl_emu_tiles_v3 : &acl_emu_tiles_baseline;
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
+        tiles = &acl_emu_tiles_v3;
+        fused = &acl_emu_fused_v3;
     }
-    return chosen;
-#else
-    return &acl_emu_tiles_baseline;
 #endif
+}
+
+/* The number of the kernel of a graph for a storage type and way; -1 where there is none. */
+EXPORT int64_t acl_emu_engine_find_fused(const char *signature, int64_t dtype, int64_t way)
+{
+    for (int64_t k = 0; k < fused->count; k++) {
+        const fused_entry *entry = &fused->entries[k];
+        if (!strcmp(entry->signature, signature)) {
+            return entry->kernels[dtype][way] ? k : -1;
+        }
+    }
+    return -1;
 }
 
 /* Memory operands */
@@ -325,18 +338,88 @@ static void begin_phase(const job *work, room *own, const phase *now, size_t lan
     }
 }
 
+/* Kernels that were compiled as a whole: no registers, operands as they are stored. */
+
+/* Where an operand's elements of a tile lie in a row: in memory, or gathered in the room that a register would take. */
+static char *row_of(const job *work, room *own, int64_t index, const place *at)
+{
+    const operand_view *operand = &work->operands[index];
+    char *gathered = own->registers + (size_t)index * TILE_BYTES;
+    char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
+    if (operand->inner.count == 1 && operand->inner.stride[0] == operand->item) {
+        return base + at->first * operand->item;
+    }
+    if (index >= work->program->reads) {
+        return gathered;
+    }
+    if (work->program->shape == BLOCKS && operand->inner.count == 2) {
+        move_block(operand, base, at, gathered, 0);
+    } else if (operand->inner.count == 1 && operand->inner.stride[0] == 0) {
+        copy_strided(gathered, operand->item, base, 0, at->n, operand->item);
+    } else {
+        move_range(operand, base, at->first, at->n, gathered, 0);
+    }
+    return gathered;
+}
+
+static void run_fused(const job *work, room *own, const place *at)
+{
+    const header *program = work->program;
+    const size_t whole = at->n / 8 * 8, rest = at->n - whole, item = (size_t)work->operands[0].item;
+    const void *ins[MOST_OPERANDS];
+    for (int64_t k = 0; k < program->reads; k++) {
+        ins[k] = row_of(work, own, k, at);
+    }
+    char *row = row_of(work, own, program->reads, at);
+    void *out = row;
+    fused_kernel *kernel = work->fused[program->way];
+    for (int64_t k = 0; k < program->reads && program->way == SETTLED && work->operands[0].dtype == BF16; k++) {
+        if (!work->code->moderate_bf16(ins[k], at->n)) {
+            kernel = work->fused[IN_DOUBLE];
+        }
+    }
+    kernel(&out, ins, work->fused_constants, whole);
+    if (rest) { /* filled up to a whole vector */
+        uint64_t padded[MOST_OPERANDS][4];
+        for (int64_t k = 0; k < program->reads; k++) {
+            memset(padded[k], 0, sizeof padded[k]);
+            ins[k] = memcpy(padded[k], (const char *)ins[k] + whole * item, rest * item);
+        }
+        out = padded[program->reads];
+        kernel(&out, ins, work->fused_constants, 8);
+        memcpy(row + whole * item, out, rest * item);
+    }
+    const operand_view *operand = &work->operands[program->reads];
+    if (row == own->registers + (size_t)program->reads * TILE_BYTES) {
+        char *base = work->memory[program->reads] + offset_of(&operand->outer, at->outer);
+        if (program->shape == BLOCKS && operand->inner.count == 2) {
+            move_block(operand, base, at, row, 1);
+        } else {
+            move_range(operand, base, at->first, at->n, row, 1);
+        }
+    }
+}
+
+static void run_tile(const job *work, room *own, const place *at)
+{
+    if (work->fused) {
+        run_fused(work, own, at);
+    } else {
+        run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, at, at->n);
+    }
+}
+
 /* Units of work */
 
 static void run_map(const job *work, room *own, int64_t unit)
 {
-    const phase *only = work->phases;
     const int64_t begin = unit * work->unit_length;
     int64_t end = begin + work->unit_length;
     end = end < work->program->inner ? end : work->program->inner;
     for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
         const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
         const place at = {.first = first, .n = n};
-        run_steps(work, own, only->lane_begin, only->lane_end, &at, n);
+        run_tile(work, own, &at);
     }
 }
 
@@ -344,14 +427,13 @@ static void run_block(const job *work, room *own, int64_t unit)
 {
     enum { SIDE = 32 };
     const header *program = work->program;
-    const phase *only = work->phases;
     const int64_t rows = program->block, columns = program->inner / rows;
     const int64_t down = (rows + SIDE - 1) / SIDE, width = (int64_t)work->tile / SIDE;
     const int64_t outer = unit / down, i = unit % down * SIDE;
     for (int64_t j = 0; j < columns; j += width) {
         place at = {.outer = outer, .i = i, .j = j, .rows = rows - i < SIDE ? rows - i : SIDE, .columns = columns - j < width ? columns - j : width};
         at.n = (size_t)(at.rows * at.columns);
-        run_steps(work, own, only->lane_begin, only->lane_end, &at, at.n);
+        run_tile(work, own, &at);
     }
 }
 
@@ -463,6 +545,9 @@ static int prepare_room(const job *work, room *own)
     }
     for (int64_t k = 0; k < program->sums; k++, next += sums) {
         own->sum[k] = next;
+    }
+    if (work->fused) {
+        return 1;
     }
     for (int64_t k = 0; k < program->constants; k++) {
         work->code->from_double[program->wide](own->slot[k], &work->constants[k], 1);
@@ -641,7 +726,8 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
         .phases = (const phase *)(numbers + program->phase_at),
         .steps = (const step *)(numbers + program->step_at),
         .constants = (const double *)(numbers + program->constant_at),
-        .code = tiles(),
+        .fused_constants = (const double *)(numbers + program->fused_constant_at),
+        .code = tiles,
         .lane_size = program->wide ? sizeof(double) : sizeof(float),
     };
     for (int64_t k = 0; k < program->operands; k++) {
@@ -654,6 +740,9 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
         return OVERLAP;
     }
     work.tile = TILE_BYTES / work.lane_size;
+    if (program->fused >= 0) {
+        work.fused = fused->entries[program->fused].kernels[work.operands[0].dtype];
+    }
     int64_t total = program->outer * program->inner;
     switch (program->shape) {
     case MAP:

@@ -37,7 +37,27 @@ typedef struct {
     void (*lane_sum[2])(double *sums, const void *lanes, size_t n);
     void (*lane_dot[2])(double *sums, const void *lanes, const void *others, size_t n);
     void (*from_double[2])(void *lanes, const double *values, size_t n);
+    int (*moderate_bf16)(const uint16_t *memory, size_t n);
 } tile_code;
+
+/* How a kernel is evaluated: in float, with what may round wrongly again in double; in double; in float, which cannot round wrongly. */
+enum { SETTLED, IN_DOUBLE, PLAIN_FLOAT };
+
+/* A kernel compiled as a whole: outs = kernel(ins, constants) on n elements of one storage type. */
+typedef void fused_kernel(void *const *outs, const void *const *ins, const double *constants, size_t n);
+
+typedef struct {
+    const char *signature;
+    fused_kernel *kernels[BF16 + 1][3]; /* by storage type and way; NULL where there is none */
+} fused_entry;
+
+typedef struct {
+    const fused_entry *entries;
+    int64_t count;
+} fused_table;
+
+extern const fused_table acl_emu_fused_baseline;
+extern const fused_table acl_emu_fused_v3;
 
 extern const tile_code acl_emu_tiles_baseline;
 extern const tile_code acl_emu_tiles_v3;

@@ -29,13 +29,15 @@
 #define SQUARE_ROOT(x) sqrt(x)
 #include "engine_lanes.h"
 
-#define HALF_TYPE(half, floats_of, halves_of)                                                                  \
+#define HALF_TYPE(half)                                                                                        \
     static void load_##half##_float(void *lanes, const void *memory, size_t n)                                 \
     {                                                                                                          \
         float *d = lanes;                                                                                      \
         const uint16_t *a = memory;                                                                            \
         size_t i = 0;                                                                                          \
-        WIDE_PART(for (; i + 8 <= n; i += 8) { _mm256_storeu_ps(d + i, floats_of(a + i)); })                   \
+        for (; i + 8 <= n; i += 8) {                                                                           \
+            write_float(d + i, read_##half(a + i));                                                            \
+        }                                                                                                      \
         for (; i < n; i++) {                                                                                   \
             d[i] = float_of_##half(a[i]);                                                                      \
         }                                                                                                      \
@@ -45,11 +47,11 @@
         double *d = lanes;                                                                                     \
         const uint16_t *a = memory;                                                                            \
         size_t i = 0;                                                                                          \
-        WIDE_PART(for (; i + 8 <= n; i += 8) {                                                                 \
-            const __m256 values = floats_of(a + i);                                                            \
-            _mm256_storeu_pd(d + i, _mm256_cvtps_pd(_mm256_castps256_ps128(values)));                          \
-            _mm256_storeu_pd(d + i + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(values, 1)));                    \
-        })                                                                                                     \
+        for (; i + 8 <= n; i += 8) {                                                                           \
+            const float_vector values = read_##half(a + i);                                                    \
+            write_double(d + i, lower_half(values));                                                           \
+            write_double(d + i + 4, upper_half(values));                                                       \
+        }                                                                                                      \
         for (; i < n; i++) {                                                                                   \
             d[i] = float_of_##half(a[i]);                                                                      \
         }                                                                                                      \
@@ -59,7 +61,9 @@
         uint16_t *d = memory;                                                                                  \
         const float *a = lanes;                                                                                \
         size_t i = 0;                                                                                          \
-        WIDE_PART(for (; i + 8 <= n; i += 8) { _mm_storeu_si128((__m128i *)(d + i), halves_of(_mm256_loadu_ps(a + i))); }) \
+        for (; i + 8 <= n; i += 8) {                                                                           \
+            write_##half(d + i, read_float(a + i));                                                            \
+        }                                                                                                      \
         for (; i < n; i++) {                                                                                   \
             d[i] = half##_of_float(a[i]);                                                                      \
         }                                                                                                      \
@@ -69,24 +73,16 @@
         uint16_t *d = memory;                                                                                  \
         const double *a = lanes;                                                                               \
         size_t i = 0;                                                                                          \
-        WIDE_PART(for (; i + 8 <= n; i += 8) {                                                                 \
-            const __m256d low = _mm256_loadu_pd(a + i), high = _mm256_loadu_pd(a + i + 4);                     \
-            if (any_tiny(low) | any_tiny(high)) {                                                              \
-                for (size_t k = i; k < i + 8; k++) {                                                           \
-                    d[k] = half##_of_float(odd_float(a[k]));                                                   \
-                }                                                                                              \
-            } else {                                                                                           \
-                const __m256 floats = _mm256_insertf128_ps(_mm256_castps128_ps256(odd_floats(low)), odd_floats(high), 1); \
-                _mm_storeu_si128((__m128i *)(d + i), halves_of(floats));                                       \
-            }                                                                                                  \
-        })                                                                                                     \
+        for (; i + 8 <= n; i += 8) {                                                                           \
+            write_##half(d + i, odd_joined(read_double(a + i), read_double(a + i + 4)));                       \
+        }                                                                                                      \
         for (; i < n; i++) {                                                                                   \
             d[i] = half##_of_float(odd_float(a[i]));                                                           \
         }                                                                                                      \
     }
 
-HALF_TYPE(f16, FLOATS_OF_F16, F16_OF_FLOATS)
-HALF_TYPE(bf16, floats_of_bf16, bf16_of_floats)
+HALF_TYPE(f16)
+HALF_TYPE(bf16)
 
 /* Rounding to a narrower type that is not the one to be stored. */
 #define ROUND_LANES(half, lane)                                                                                \
@@ -122,6 +118,19 @@ static void round_f32_float(void *dst, const void *a, const void *b, const void 
     memmove(dst, a, n * sizeof(float));
 }
 
+/* Whether all numbers are zero or such that products and quotients of a few of them stay in the normal range of float. */
+static int moderate_bf16(const uint16_t *memory, size_t n)
+{
+    enum { LEAST = (127 - 24) << 7, MOST = (127 + 16) << 7 };
+    uint16_t largest = 0, smallest = UINT16_MAX; /* of magnitudes less one step: zero comes out on top */
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t magnitude = memory[i] & 0x7fff, less = (uint16_t)(magnitude - 1);
+        largest = magnitude > largest ? magnitude : largest;
+        smallest = less < smallest ? less : smallest;
+    }
+    return largest <= MOST && smallest >= LEAST - 1;
+}
+
 #define FUNCTION_TABLE(lane)                                                                                                 \
     {                                                                                                                        \
         add_##lane, subtract_##lane, multiply_##lane, divide_##lane, negate_##lane, magnitude_##lane, sign_of_##lane,         \
@@ -149,4 +158,5 @@ const tile_code TILES = {
     .lane_sum = {lane_sum_float, lane_sum_double},
     .lane_dot = {lane_dot_float, lane_dot_double},
     .from_double = {from_double_float, from_double_double},
+    .moderate_bf16 = moderate_bf16,
 };

@@ -232,6 +232,101 @@ static inline float odd_float(double value)
     return float_of_word(bits);
 }
 
+static inline double_vector lower_half(float_vector values)
+{
+#ifdef WIDE
+    return (double_vector)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)values));
+#else
+    return (double_vector){values[0], values[1], values[2], values[3]};
+#endif
+}
+
+static inline double_vector upper_half(float_vector values)
+{
+#ifdef WIDE
+    return (double_vector)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)values, 1));
+#else
+    return (double_vector){values[4], values[5], values[6], values[7]};
+#endif
+}
+
+static inline float_vector joined(double_vector low, double_vector high)
+{
+#ifdef WIDE
+    return (float_vector)_mm256_set_m128(_mm256_cvtpd_ps((__m256d)high), _mm256_cvtpd_ps((__m256d)low));
+#else
+    return (float_vector){low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};
+#endif
+}
+
+static inline int any(float_mask mask)
+{
+#ifdef WIDE
+    return _mm256_movemask_ps((__m256)mask);
+#else
+    int found = 0;
+    for (int i = 0; i < 8; i++) {
+        found |= mask[i];
+    }
+    return found;
+#endif
+}
+
+/* Eight numbers of a half type. */
+
+static inline float_vector read_f16(const uint16_t *memory)
+{
+#ifdef WIDE
+    return (float_vector)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)memory));
+#else
+    float_vector values;
+    for (int i = 0; i < 8; i++) {
+        values[i] = float_of_f16(memory[i]);
+    }
+    return values;
+#endif
+}
+
+static inline float_vector read_bf16(const uint16_t *memory)
+{
+#ifdef WIDE
+    return (float_vector)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)memory)), 16);
+#else
+    float_vector values;
+    for (int i = 0; i < 8; i++) {
+        values[i] = float_of_bf16(memory[i]);
+    }
+    return values;
+#endif
+}
+
+static inline void write_f16(uint16_t *memory, float_vector values)
+{
+#ifdef WIDE
+    _mm_storeu_si128((__m128i *)memory, _mm256_cvtps_ph((__m256)values, _MM_FROUND_TO_NEAREST_INT));
+#else
+    for (int i = 0; i < 8; i++) {
+        memory[i] = f16_of_float(values[i]);
+    }
+#endif
+}
+
+static inline void write_bf16(uint16_t *memory, float_vector values)
+{
+#ifdef WIDE
+    const __m256i bits = (__m256i)values, high = _mm256_srli_epi32(bits, 16), one = _mm256_set1_epi32(1);
+    const __m256i nudged = _mm256_add_epi32(bits, _mm256_add_epi32(_mm256_and_si256(high, one), _mm256_set1_epi32(0x7fff)));
+    const __m256i quiet = _mm256_or_si256(high, _mm256_set1_epi32(0x40)); /* NaN keeps its sign */
+    const __m256 nan = _mm256_cmp_ps((__m256)values, (__m256)values, _CMP_UNORD_Q);
+    const __m256i chosen = _mm256_blendv_epi8(_mm256_srli_epi32(nudged, 16), quiet, (__m256i)nan);
+    _mm_storeu_si128((__m128i *)memory, _mm_packus_epi32(_mm256_castsi256_si128(chosen), _mm256_extracti128_si256(chosen, 1)));
+#else
+    for (int i = 0; i < 8; i++) {
+        memory[i] = bf16_of_float(values[i]);
+    }
+#endif
+}
+
 #ifdef WIDE
 /* Four doubles as odd floats, provided that none lies between zero and the smallest normal float. */
 static inline __m128 odd_floats(__m256d values)
@@ -242,36 +337,28 @@ static inline __m128 odd_floats(__m256d values)
     return _mm256_cvtpd_ps(_mm256_castsi256_pd(_mm256_or_si256(_mm256_andnot_si256(low, bits), sticky)));
 }
 
-static inline int any_tiny(__m256d values)
+static inline __m256d tiny(__m256d values)
 {
     const __m256d magnitude = _mm256_andnot_pd(_mm256_set1_pd(-0.0), values);
     const __m256d below = _mm256_cmp_pd(magnitude, _mm256_set1_pd(1.1754943508222875e-38), _CMP_LT_OQ);
-    return _mm256_movemask_pd(_mm256_and_pd(below, _mm256_cmp_pd(values, _mm256_setzero_pd(), _CMP_NEQ_OQ)));
+    return _mm256_and_pd(below, _mm256_cmp_pd(values, _mm256_setzero_pd(), _CMP_NEQ_OQ));
 }
-
-static inline __m256 floats_of_bf16(const uint16_t *memory)
-{
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)memory)), 16));
-}
-
-static inline __m128i bf16_of_floats(__m256 values)
-{
-    const __m256i bits = _mm256_castps_si256(values);
-    const __m256i even = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-    const __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, _mm256_add_epi32(even, _mm256_set1_epi32(0x7fff))), 16);
-    const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(values, values, _CMP_UNORD_Q));
-    const __m256i quiet = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(0x8000)), _mm256_set1_epi32(0x7fc0));
-    const __m256i chosen = _mm256_blendv_epi8(rounded, quiet, nan);
-    const __m256i packed = _mm256_packus_epi32(chosen, chosen);
-    return _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
-}
-
-#define FLOATS_OF_F16(memory) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(memory)))
-#define F16_OF_FLOATS(values) _mm256_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT)
-#define WIDE_PART(...) __VA_ARGS__
-#else
-#define WIDE_PART(...)
 #endif
 
+/* Doubles as odd floats, which round to a half type as the doubles would. */
+static inline float_vector odd_joined(double_vector low, double_vector high)
+{
+#ifdef WIDE
+    if (!_mm256_movemask_pd(_mm256_or_pd(tiny((__m256d)low), tiny((__m256d)high)))) {
+        return (float_vector)_mm256_set_m128(odd_floats((__m256d)high), odd_floats((__m256d)low));
+    }
+#endif
+    float_vector values;
+    for (int i = 0; i < 4; i++) {
+        values[i] = odd_float(low[i]);
+        values[i + 4] = odd_float(high[i]);
+    }
+    return values;
+}
 
 #endif

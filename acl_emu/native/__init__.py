@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from acl_emu import dtypes
-from acl_emu.native.engine import Program, library
-from acl_emu.native.program import Layout, compile_graph
+from acl_emu.native.engine import IN_DOUBLE, PLAIN_FLOAT, SETTLED, Program, find_fused, library
+from acl_emu.native.program import DTYPES, Fused, Layout, compile_graph
+from acl_emu.native.signature import signature_of
 from acl_emu.native.trace import Graph, Untraceable, trace
 
 __all__ = ["Layout", "Program", "apply", "compiled", "layout_of"]
@@ -55,7 +56,8 @@ def compiled(
     try:
         given = [None if layout is None else (layout.shape, layout.dtype) for layout in reads]
         graph = _traced(kernel, given, compute, attributes)
-        narrow = compute.name == "float32" or (single and via.name == "float32") or _is_exact_in_float32(graph, present, via)
+        exact = _is_exact_in_float32(graph, present, via)
+        narrow = compute.name == "float32" or (single and via.name == "float32") or exact
         _check_types(graph, present, via, narrow)
         lanes = "float32" if narrow else "float64"
         rounding = [
@@ -63,11 +65,37 @@ def compiled(
         ]
         if len(writes) != len(graph.outputs):
             return None
-        numbers = compile_graph(graph, present, writes, rounding, wide=not narrow)
+        signature, constants = _signature(graph, present, writes, rounding)
+        fused = _find_whole(signature, constants, writes[0].dtype, narrow, exact)
+        numbers = compile_graph(graph, present, writes, rounding, wide=not narrow, fused=fused)
     except Untraceable:
         return None
     elements = max(int(np.prod(layout.shape)) for layout in (*present, *writes))
-    return Program(numbers, len(present) + len(writes), elements, on_host=on_host)
+    return Program(numbers, len(present) + len(writes), elements, signature, on_host=on_host)
+
+
+def _signature(
+    graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[Sequence[str]]
+) -> tuple[str, Sequence[float]]:
+    """What a graph is known by if all of it can be compiled as a whole: one type, no reduction, nothing rounded on the way."""
+    if any(node.op in ("sum", "max", "sqrt") for node in graph.nodes) or any(rounding) or len({o.dtype for o in (*reads, *writes)}) > 1:
+        return "", ()
+    try:
+        return signature_of(graph)
+    except Untraceable:
+        return "", ()
+
+
+def _find_whole(signature: str, constants: Sequence[float], dtype: np.dtype[Any], narrow: bool, exact: bool) -> Fused:
+    """A kernel that was compiled as a whole, evaluated in the fastest way that is right."""
+    if signature and dtype.name in DTYPES[:4]:
+        moderate = all(constant == 0 or constant != constant or 2.0**-32 <= abs(constant) <= 2.0**32 for constant in constants)
+        halves = (*(PLAIN_FLOAT,) * exact, *(SETTLED,) * moderate, IN_DOUBLE)
+        for way in halves if dtype.name in _HALVES else (PLAIN_FLOAT if narrow else IN_DOUBLE,):
+            number = find_fused(signature, DTYPES.index(dtype.name), way)
+            if number >= 0:
+                return Fused(number, way, constants)
+    return Fused()
 
 
 def _traced(kernel: Callable[..., Any], inputs: Sequence[Any], compute: np.dtype[Any], attributes: dict[str, Any]) -> Graph:

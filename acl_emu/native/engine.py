@@ -7,12 +7,14 @@ import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from acl_emu import memory, threads
 
 LIBRARY = "libacl_emu_engine.so"
 DONE = 0
+SETTLED, IN_DOUBLE, PLAIN_FLOAT = range(3)
+"""How a kernel that was compiled as a whole is evaluated: see engine.h."""
 
 _SHORT = 8192
 """Elements of a program that is through before another thread could have used the interpreter."""
@@ -21,9 +23,17 @@ Addresses = Any
 """A C array of 64-bit numbers."""
 
 
+class Entries(NamedTuple):
+    """The functions of the engine; a short run keeps the interpreter's lock, a long one gives it away."""
+
+    run_short: Any
+    run_long: Any
+    find_fused: Any
+
+
 @lru_cache(maxsize=None)
-def library() -> tuple[Any, Any] | None:
-    """The engine's entry, called with and without the interpreter's lock; None where it was switched off or not built."""
+def library() -> Entries | None:
+    """The engine; None where it was switched off or not built."""
     path = Path(__file__).resolve().parents[1] / "lib64" / LIBRARY
     if os.environ.get("ACL_EMU_NATIVE") == "0" or not path.exists():
         return None
@@ -34,21 +44,30 @@ def library() -> tuple[Any, Any] | None:
         entry.argtypes = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         entries.append(entry)
     ctypes.CDLL(str(path)).acl_emu_engine_set_regions(ctypes.byref(memory.REGION_TABLE))
-    return entries[0], entries[1]
+    return Entries(*entries, ctypes.CDLL(str(path)).acl_emu_engine_find_fused)
+
+
+def find_fused(signature: str, dtype: int, way: int) -> int:
+    """The number of a kernel that was compiled as a whole; -1 where there is none."""
+    entries = library()
+    assert entries is not None
+    return int(entries.find_fused(signature.encode(), ctypes.c_int64(dtype), ctypes.c_int64(way)))
 
 
 class Program:
     """A compiled graph, ready to run on any addresses."""
 
-    __slots__ = ("_array", "_numbers", "_on_host", "_run", "_threads")
+    __slots__ = ("_array", "_numbers", "_on_host", "_run", "_threads", "signature")
 
-    def __init__(self, numbers: bytes, operands: int, elements: int, *, on_host: bool = False) -> None:
+    def __init__(self, numbers: bytes, operands: int, elements: int, signature: str, *, on_host: bool = False) -> None:
         entries = library()
         assert entries is not None
+        self.signature = signature
+        """Of the graph, where it can be compiled as a whole."""
         self._numbers = numbers
         self._array = ctypes.c_int64 * operands
         self._on_host = int(on_host)
-        self._run = entries[0] if elements < _SHORT else entries[1]
+        self._run = entries.run_short if elements < _SHORT else entries.run_long
         self._threads = threads.allowed()
 
     def run(self, addresses: Sequence[int]) -> bool:

@@ -20,14 +20,27 @@ from acl_emu.native.trace import Graph, Node, Shape, Untraceable, long_axes
 _TILE_BYTES = 4096
 _MOST_DIMS, _MOST_OPERANDS, _MOST_SLOTS, _MOST_SUMS = 8, 32, 64, 8
 _PART_TILES = 64
-_DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64")
-_STORED = _DTYPES[:4]
+DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64")
+_STORED = DTYPES[:4]
 _FUNCTIONS = (
     *("add", "sub", "mul", "div", "neg", "abs", "sign", "square", "maximum", "minimum", "exp", "exp_of_difference", "log", "log1p", "sqrt"),
     *("less", "less_equal", "equal", "not_equal", "and", "or", "not", "where", "as_number", "float32", "float16", "bfloat16"),
 )
 """The last three round to a type."""
-_STEPS = (*_FUNCTIONS, "load", "load_mask", "store", "keep", "take", "add_to_sum", "add_product_to_sum", "add_to_max", "finish_sum", "finish_max", "spread")
+_STEPS = (
+    *_FUNCTIONS,
+    "load",
+    "load_mask",
+    "store",
+    "keep",
+    "take",
+    "add_to_sum",
+    "add_product_to_sum",
+    "add_to_max",
+    "finish_sum",
+    "finish_max",
+    "spread",
+)
 _CODES = {name: code for code, name in enumerate(_STEPS)}
 _MAP, _BLOCKS, _ROWS, _COLUMNS, _TOTALS = range(5)
 
@@ -70,16 +83,41 @@ class Phase:
     row: list[Step] = field(default_factory=list)
 
 
-def compile_graph(graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[Sequence[str]], *, wide: bool) -> bytes:
+class Fused(NamedTuple):
+    """A kernel that was compiled as a whole: its number, how it is evaluated, and the constants of a call."""
+
+    number: int = -1
+    way: int = 0
+    constants: Sequence[float] = ()
+
+
+def compile_graph(
+    graph: Graph,
+    reads: Sequence[Layout],
+    writes: Sequence[Layout],
+    rounding: Sequence[Sequence[str]],
+    *,
+    wide: bool,
+    fused: Fused = Fused(),  # noqa: B008
+) -> bytes:
     """The program that computes ``graph`` from ``reads`` to ``writes``; raises Untraceable where the engine has no way to.
 
     ``rounding`` names the types that each result is rounded to before it is stored.
     """
-    return _Compiler(graph, reads, writes, rounding, wide).program()
+    return _Compiler(graph, reads, writes, rounding, wide, fused).program()
 
 
 class _Compiler:
-    def __init__(self, graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[Sequence[str]], wide: bool) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        reads: Sequence[Layout],
+        writes: Sequence[Layout],
+        rounding: Sequence[Sequence[str]],
+        wide: bool,
+        fused: Fused,
+    ) -> None:
+        self.fused = fused
         self.graph = graph
         self.layouts = (*reads, *writes)
         self.reads = len(reads)
@@ -95,7 +133,7 @@ class _Compiler:
         if len(self.layouts) > _MOST_OPERANDS or 0 in self.domain or len(self.domain) > _MOST_DIMS:
             raise Untraceable("too many operands or dimensions, or no element")
         for index, layout in enumerate(self.layouts):
-            if layout.dtype.name not in (_DTYPES if index < self.reads else _STORED):
+            if layout.dtype.name not in (DTYPES if index < self.reads else _STORED):
                 raise Untraceable(f"no {layout.dtype} in the engine")
             if index >= self.reads and any(n > 1 and s == 0 for n, s in zip(layout.shape, layout.strides, strict=True)):
                 raise Untraceable("a result whose elements lie on each other")
@@ -216,25 +254,33 @@ class _Compiler:
             spans += [begin, middle, middle, len(steps)]
         operands: list[int] = []
         for index, layout in enumerate(self.layouts):
-            operands += [_DTYPES.index(layout.dtype.name), layout.dtype.itemsize, layout.extent, lower.in_place]
+            operands += [DTYPES.index(layout.dtype.name), layout.dtype.itemsize, layout.extent, lower.in_place]
             for axes in (outer, inner):
                 together = shape != _BLOCKS or axes is outer
                 operands += self._range(index, axes) if together else self._two(index, axes)
-        header_size = 18
+        header_size = 21
         operand_at = header_size
         constant_at = operand_at + len(operands)
         phase_at = constant_at + len(lower.constants)
         step_at = phase_at + len(spans)
+        numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
         header = [
             int(self.wide),
             shape,
             *size,
-            *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),
-            *(len(lower.prologue), block, lanes),
-            *(operand_at, constant_at, phase_at, step_at),
+            *(
+                self.reads,
+                len(self.layouts),
+                max(lower.slots, len(self.layouts)),
+                len(lower.constants),
+                lower.kept,
+                lower.sums,
+                len(lower.phases),
+            ),
+            *(len(lower.prologue), block, lanes, self.fused.number, self.fused.way),
+            *(operand_at, constant_at, phase_at, step_at, step_at + len(numbers)),
         ]
         assert len(header) == header_size
-        numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
         return b"".join(
             (
                 struct.pack(f"{len(header)}q", *header),
@@ -242,6 +288,7 @@ class _Compiler:
                 struct.pack(f"{len(lower.constants)}d", *lower.constants),
                 struct.pack(f"{len(spans)}q", *spans),
                 struct.pack(f"{len(numbers)}q", *numbers),
+                struct.pack(f"{len(self.fused.constants)}d", *self.fused.constants),
             )
         )
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.spec import ALL, Array, Operand, Out, Plan, Product, ReductionMode, broadcasts_to, operator, same_dtype, same_shape
-from aclnnop.loss.logistic import OptionalPlainIn, PlainIn, sigmoid
+from aclnnop.loss.logistic import OptionalPlainIn, PlainIn, odds
 from aclnnop.loss.reduction import gradient, weighted
 
 PlainOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, formats=(ACL_FORMAT_ND,))]
@@ -30,4 +30,5 @@ def aclnnBinaryCrossEntropyWithLogitsBackward(
 
 def logits_slope(x: Array, target: Array, weight: Array | None, positive_weight: Array | None) -> Array:
     """The derivative of the loss."""
-    return weighted((1 - target) * sigmoid(x) - weighted(target * sigmoid(-x), positive_weight), weight)
+    up, down, whole = odds(x)
+    return weighted(((1 - target) * up - weighted(target * down, positive_weight)) / whole, weight)

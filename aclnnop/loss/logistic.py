@@ -13,10 +13,15 @@ OptionalPlainIn = Annotated[Operand | None, In(FLOAT, FLOAT16, BF16, formats=(AC
 
 
 def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x)), from an exponential that is at most 1."""
+    """1 / (1 + exp(-x))."""
+    up, _, whole = odds(x)
+    return up / whole
+
+
+def odds(x: Array) -> tuple[Array, Array, Array]:
+    """The logistic function of ``x`` and that of ``-x`` as fractions of one whole, from an exponential that is at most 1."""
     small = np.exp(-np.abs(x))
-    value: Array = np.where(x > 0, 1, small) / (1 + small)
-    return value
+    return np.where(x > 0, 1, small), np.where(x > 0, small, 1), 1 + small
 
 
 def softplus(x: Array) -> Array:
