@@ -59,6 +59,11 @@ def bounds_of(rows: list[Row]) -> dict[str, float]:
 
 def measure(*, full: bool) -> dict[str, Any]:
     """Everything."""
+    others = {
+        "small": small_calls.measure(),
+        "scale": scale.measure(),
+        "programs": {"start_up": programs.start_up(), "checker": programs.checker()},
+    }
     failed: list[str] = []
     rows = list(operator_rows("", failed, full=full))
     return {
@@ -68,9 +73,7 @@ def measure(*, full: bool) -> dict[str, Any]:
         "bounds": bounds_of(rows),
         "operators": [asdict(row) for row in rows],
         "failed": failed,
-        "small": small_calls.measure(),
-        "scale": scale.measure(),
-        "programs": {"start_up": programs.start_up(), "checker": programs.checker()},
+        **others,
     }
 
 

@@ -79,37 +79,31 @@ def _operators(rows: Sequence[Row]) -> list[str]:
                 bound = any(row.bound is not None for row in chosen)
                 lines += [f"## {title}, {layout}", ""]
                 lines += table(heads(torch=torch, bound=bound), (cells(row, torch=torch, bound=bound) for row in chosen))
-    wide = [row for row in rows if row.torch_float32 is not None]
-    if wide:
-        lines += [
-            "## Half products against torch by way of float32",
-            "",
-            "Converted to float32, multiplied and converted back: faster than torch's own half products on this machine.",
-            "",
-        ]
-        lines += table(
+    return [*lines, *_half_products(rows), *_refused(rows)]
+
+
+def _half_products(rows: Sequence[Row]) -> list[str]:
+    times = [(row, row.torch_float32) for row in rows if row.torch_float32 is not None]
+    if not times:
+        return []
+    return [
+        "## Half products against torch by way of float32",
+        "",
+        "Converted to float32, multiplied and converted back, which is faster than torch's own half products where the processor has none.",
+        "",
+        *table(
             ("operator", "dtype", "size", "ms", "torch ms", "torch / emulator"),
             (
-                (
-                    r.subject,
-                    r.dtype,
-                    r.size,
-                    milliseconds(r.emulator),
-                    milliseconds(r.torch_float32),
-                    number((r.torch_float32 or 0) / r.emulator),
-                )
-                for r in wide
+                (row.subject, row.dtype, row.size, milliseconds(row.emulator), milliseconds(torch), number(torch / row.emulator))
+                for row, torch in times
             ),
-        )
-    refused = [row for row in rows if row.note.startswith("refused")]
-    if refused:
-        lines += [
-            "Not timed, because torch's result differs:",
-            "",
-            *(f"- {row.subject} {row.dtype} {row.size}: {row.note}" for row in refused),
-            "",
-        ]
-    return lines
+        ),
+    ]
+
+
+def _refused(rows: Sequence[Row]) -> list[str]:
+    lines = [f"- {row.subject} {row.dtype} {row.size}: {row.note}" for row in rows if row.note.startswith("refused")]
+    return ["Not timed, because torch's result differs:", "", *lines, ""] if lines else []
 
 
 def _small(seconds: dict[str, float]) -> list[str]:
@@ -154,23 +148,9 @@ def _scale(found: dict[str, Any]) -> list[str]:
 
 def _programs(found: dict[str, Any]) -> list[str]:
     start = found["start_up"]
-    rows = [
-        (
-            "smallest C program / python -c 'import numpy'",
-            milliseconds(start["program"]),
-            milliseconds(start["numpy"]),
-            number(start["program"] / start["numpy"]),
-        )
-    ]
-    for title, times in found["checker"].items():
-        rows.append(
-            (
-                f"{title}, checked / not",
-                milliseconds(times["checked"]),
-                milliseconds(times["unchecked"]),
-                number(times["checked"] / times["unchecked"]),
-            )
-        )
+    pairs = [("smallest C program / python -c 'import numpy'", start["program"], start["numpy"])]
+    pairs += [(f"{title}, checked / not", times["checked"], times["unchecked"]) for title, times in found["checker"].items()]
+    rows = ((title, milliseconds(one), milliseconds(other), number(one / other)) for title, one, other in pairs)
     return ["## Whole programs", "", *table(("what", "ms", "ms", "ratio"), rows)]
 
 
