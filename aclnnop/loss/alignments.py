@@ -7,7 +7,7 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
 from acl_emu.errors import DeviceFault
-from acl_emu.spec import Array, Operand, Plan, mapped, require
+from acl_emu.spec import Array, Operand, Plan, direct, nothing, require
 from acl_emu.tensor import IntArray
 
 PROBABILITY_TYPES = (FLOAT16, FLOAT, BF16, DOUBLE)
@@ -37,17 +37,15 @@ def plan_sequences(
     kernel: Callable[..., Any],
     reads: Sequence[Operand],
     writes: Sequence[Operand],
-    targets: Operand,
     inputLengths: IntArray,
     targetLengths: IntArray,
     **attributes: Any,
 ) -> Plan:
-    """A kernel on checked sequences, in float64: probabilities of long paths are sums of many small ones."""
-    lengths: dict[str, Any] = {
-        "input_lengths": np.array(inputLengths.values, np.int64),
-        "target_lengths": np.array(targetLengths.values, np.int64),
-    }
-    return mapped(kernel, reads=reads, writes=writes, via=writes[0].dtype, compute=np.float64, raw=(targets,), **lengths, **attributes)
+    """A kernel on checked sequences; where there are none, nothing is run."""
+    if all(out.size == 0 for out in writes):
+        return nothing()
+    lengths = {"input_lengths": np.array(inputLengths.values, np.int64), "target_lengths": np.array(targetLengths.values, np.int64)}
+    return direct(kernel, reads=reads, writes=writes, scratch={}, **lengths, **attributes)
 
 
 class States(NamedTuple):
@@ -63,8 +61,14 @@ class States(NamedTuple):
     """Whether an alignment may end there: the last label, and the blank behind it."""
 
     def emitted(self, log_probs: Array) -> Array:
-        """Each state's log probability at one time; ``log_probs`` is (batch, classes)."""
-        return np.take_along_axis(log_probs, self.labels, axis=1)
+        """Each state's log probability at one time, in float64; ``log_probs`` is (batch, classes)."""
+        return np.take_along_axis(log_probs, self.labels, axis=1).astype(np.float64)
+
+    def by_class(self, amounts: Array, classes: int) -> Array:
+        """Amounts of all states, added up by the class that they emit: (batch, classes)."""
+        batch = len(amounts)
+        place = self.labels + classes * np.arange(batch)[:, np.newaxis]
+        return np.bincount(place.reshape(-1), amounts.reshape(-1), batch * classes).reshape(batch, classes)
 
     def arrivals(self, scores: Array) -> Array:
         """Log of the sum over the states that come before each state."""

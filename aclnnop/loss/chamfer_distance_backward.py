@@ -50,9 +50,12 @@ def gradients(xyz1: Array, xyz2: Array, idx1: Array, idx2: Array, grad1: Array, 
         (xyz1, xyz2, idx1, grad1, result1, result2),
         (xyz2, xyz1, idx2, grad2, result2, result1),
     ):
-        batch, point = np.nonzero((nearest >= 0) & (nearest < others.shape[1]))
-        other = nearest[batch, point]
-        pull = 2 * grad[batch, point, np.newaxis] * (points[batch, point] - others[batch, other])
-        own[batch, point] += pull
-        np.subtract.at(opposite, (batch, other), pull)
+        count = others.shape[1]
+        for batch, index in enumerate(nearest):  # what is picked from one set stays in the cache
+            point = np.flatnonzero((index >= 0) & (index < count))
+            other = index[point]
+            pull = 2 * grad[batch, point, np.newaxis] * (points[batch, point] - others[batch, other])
+            own[batch, point] += pull
+            for axis in range(pull.shape[1]):
+                opposite[batch, :, axis] -= np.bincount(other, pull[:, axis], count)
     return result1, result2

@@ -5,7 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu import soc
-from acl_emu.dtypes import BOOL, FLOAT, FLOAT16, INT32, INT64
+from acl_emu.dtypes import BOOL, FLOAT, FLOAT16, INT32, INT64, from_numpy, round_to
 from acl_emu.spec import ALL, Array, Bool, In, Int, IntArrayIn, Operand, Out, Plan, Product, operator, same_dtype, shape_is
 from aclnnop.loss.alignments import PROBABILITY_TYPES, check_sequences, plan_sequences, states_of
 
@@ -32,27 +32,35 @@ def aclnnCtcLoss(
     width = states if soc.current().product is Product.A950 else -(-states // 8) * 8
     shape_is(logAlphaOut, (batch, time, width), f"2 * {longest} + 1 states" + ("" if width == states else ", rounded up to 8"))
     outputs = (negLogLikelihoodOut, logAlphaOut)
-    options = {"blank": blank, "zero_infinity": zeroInfinity, "width": width}
-    return plan_sequences(forward, (logProbs, targets), outputs, targets, inputLengths, targetLengths, **options)
+    reads = (logProbs, targets)
+    return plan_sequences(forward, reads, outputs, inputLengths, targetLengths, blank=blank, zero_infinity=zeroInfinity)
 
 
 def forward(
-    log_probs: Array, targets: Array, *, input_lengths: Array, target_lengths: Array, blank: int, zero_infinity: bool, width: int
-) -> tuple[Array, Array]:
-    """Scores time by time. The first row of scores is -inf where nothing can begin; what lies outside a sequence stays 0."""
+    log_probs: Array,
+    targets: Array,
+    loss: Array,
+    log_alpha: Array,
+    *,
+    input_lengths: Array,
+    target_lengths: Array,
+    blank: int,
+    zero_infinity: bool,
+) -> None:
+    """Scores time by time, in float64. The first row of scores is -inf where nothing can begin; what lies outside a sequence is 0."""
     by_sequence = log_probs if log_probs.ndim == 3 else log_probs[:, np.newaxis]
-    time, batch, classes = by_sequence.shape
+    time, _, classes = by_sequence.shape
     states = states_of(targets, target_lengths, classes, blank)
-    count = states.labels.shape[1]
-    log_alpha = np.zeros((batch, time, width))
+    count, dtype = states.labels.shape[1], from_numpy(loss.dtype)
+    log_alpha[...] = 0
     log_alpha[:, :1] = -np.inf
     likelihood = np.where((input_lengths == 0) & (target_lengths == 0), 0, -np.inf)
     scores = np.where(states.exist & (np.arange(count) < 2), 0, -np.inf)
     for t in range(time):
         scores = (states.arrivals(scores) if t else scores) + states.emitted(by_sequence[t])
         inside = states.exist & (t < input_lengths)[:, np.newaxis]
-        log_alpha[:, t, :count] = np.where(inside, scores, log_alpha[:, t, :count])
+        np.copyto(log_alpha[:, t, :count], round_to(scores, dtype), where=inside)
         likelihood = np.where(input_lengths == t + 1, states.at_end(scores), likelihood)
     if zero_infinity:
         likelihood = np.where(np.isinf(likelihood), 0, likelihood)
-    return (-likelihood).reshape(log_probs.shape[1:-1]), log_alpha
+    loss[...] = round_to(-likelihood, dtype).reshape(loss.shape)

@@ -5,6 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.dtypes import INT32, INT64
+from acl_emu.native import apply
 from acl_emu.spec import (
     ALL,
     Array,
@@ -52,7 +53,7 @@ def aclnnCtcLossBackward(
     )
     same_shape(logProbs, out)
     reads = (gradOut, logProbs, targets, negLogLikelihood, logAlpha)
-    return plan_sequences(gradient, reads, (out,), targets, inputLengths, targetLengths, blank=blank, zero_infinity=zeroInfinity)
+    return plan_sequences(gradient, reads, (out,), inputLengths, targetLengths, blank=blank, zero_infinity=zeroInfinity)
 
 
 def gradient(
@@ -61,27 +62,33 @@ def gradient(
     targets: Array,
     loss: Array,
     log_alpha: Array,
+    out: Array,
     *,
     input_lengths: Array,
     target_lengths: Array,
     blank: int,
     zero_infinity: bool,
-) -> Array:
+) -> None:
     """From the last time to the first: what was scored up to a state, times what can come after it, over the likelihood of all."""
-    states = states_of(targets, target_lengths, log_probs.shape[2], blank)
+    time, _, classes = log_probs.shape
+    states = states_of(targets, target_lengths, classes, blank)
     sequence = np.arange(len(states.labels))
-    log_alpha = log_alpha[:, :, : states.labels.shape[1]]
-    result = np.exp(log_probs)
+    scores, losses = log_alpha[:, :, : states.labels.shape[1]], loss.astype(np.float64)
+    shares = np.empty(log_probs.shape)
     after = np.full(states.labels.shape, -np.inf)
-    for t in reversed(range(len(log_probs))):
+    for t in reversed(range(time)):
         after = np.where((input_lengths == t + 1)[:, np.newaxis], np.where(states.end, 0, -np.inf), after)
-        share = np.where(states.exist, np.exp(log_alpha[:, t] + after + loss[:, np.newaxis]), 0)
-        np.subtract.at(result[t], (sequence[:, np.newaxis], states.labels), share)
+        share = np.where(states.exist, np.exp(scores[:, t].astype(np.float64) + after + losses[:, np.newaxis]), 0)
+        shares[t] = states.by_class(share, classes)
         after = states.departures(after + states.emitted(log_probs[t]))
-    result *= grad[:, np.newaxis]
-    endless = np.isinf(loss)
+    endless = np.isinf(losses)
     if zero_infinity:  # the loss may have been made 0 already, its scores have not
-        endless |= np.isneginf(states.at_end(log_alpha[sequence, input_lengths - 1]))
-    result[:, endless] = 0 if zero_infinity else np.nan
-    result[np.arange(len(result))[:, np.newaxis] >= input_lengths] = 0
-    return result
+        endless |= np.isneginf(states.at_end(scores[sequence, input_lengths - 1].astype(np.float64)))
+    inside = np.arange(time)[:, np.newaxis, np.newaxis] < input_lengths[:, np.newaxis]
+    given = (log_probs, shares, grad[:, np.newaxis], inside, endless[:, np.newaxis])
+    apply(slope, given, (out,), compute=np.float64, endless_slope=0.0 if zero_infinity else np.nan)
+
+
+def slope(log_probs: Array, share: Array, grad: Array, inside: Array, endless: Array, *, endless_slope: float) -> Array:
+    """Probabilities less the share of the alignments that pass there; nothing behind the end of a sequence."""
+    return np.where(inside, np.where(endless, endless_slope, (np.exp(log_probs) - share) * grad), 0)
