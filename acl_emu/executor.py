@@ -71,7 +71,7 @@ class Plan:
     Calls that phase one decides alike share a plan, also at the same time: it holds no tensor, and running it changes nothing in it.
     """
 
-    __slots__ = ("in_blocks", "kernel", "native", "reads", "size", "workspace", "writes")
+    __slots__ = ("_bound", "in_blocks", "kernel", "native", "reads", "size", "workspace", "writes")
 
     def __init__(
         self,
@@ -92,6 +92,18 @@ class Plan:
         """Whether the kernel deals with numpy's error state itself."""
         self.in_blocks = in_blocks
         """Whether results are written while inputs are still being read: then no tensor may be both."""
+        self._bound: tuple[Sequence[int | None], list[BoundOperand], list[BoundOperand]] = ((), [], [])
+
+    def bind(self, addresses: Sequence[int | None]) -> tuple[list[BoundOperand], list[BoundOperand]]:
+        """What is read and what is written, with the addresses of a call's tensors; calls in a row often have the same."""
+        bound = self._bound
+        if bound[0] != addresses:
+            reads, writes = (
+                [BoundOperand(operand.name, operand.view, addresses[operand.place]) for operand in operands]
+                for operands in (self.reads, self.writes)
+            )
+            bound = self._bound = (addresses, reads, writes)
+        return bound[1], bound[2]
 
     @property
     def empty(self) -> bool:
@@ -201,8 +213,7 @@ class Launch:
     def __init__(self, operator: str, plan: Plan, addresses: Sequence[int | None], workspace: int) -> None:
         self.operator = operator
         self.plan = plan
-        self.reads = [BoundOperand(operand.name, operand.view, addresses[operand.place]) for operand in plan.reads]
-        self.writes = [BoundOperand(operand.name, operand.view, addresses[operand.place]) for operand in plan.writes]
+        self.reads, self.writes = plan.bind(addresses)
         self.workspace = workspace
 
     def describe(self, executor: int) -> observe.Work:

@@ -69,6 +69,8 @@ class Stream:
         self.context = context
         self.priority = priority
         self.flags = flags
+        self.never_waits = bool(flags & (c.ACL_STREAM_PERSISTENT | c.ACL_STREAM_DEVICE_USE_ONLY | c.ACL_STREAM_CPU_SCHEDULE))
+        """Whether the device drives it by itself: synchronizing it succeeds at once."""
         self.handle = handles.issue(self)
         self.number = next(_numbers)
         self.done = 0
@@ -98,11 +100,6 @@ class Stream:
         _streams.add(self)
 
     @property
-    def never_waits(self) -> bool:
-        """Streams that the device drives by itself: synchronizing them succeeds at once."""
-        return bool(self.flags & (c.ACL_STREAM_PERSISTENT | c.ACL_STREAM_DEVICE_USE_ONLY | c.ACL_STREAM_CPU_SCHEDULE))
-
-    @property
     def submitted(self) -> int:
         """The place of the last task."""
         place: int = self._bell.submitted
@@ -122,18 +119,26 @@ class Stream:
         with self._lock:
             if self.closed:
                 raise InvalidHandle(f"stream {handles.describe(self.handle)} was destroyed while work was submitted to it")
-            place: int = lib.acl_emu_lane_number(self.lane)
+            place: int = lib.acl_emu_lane_number(self.lane, size >= LONG or self._watchers > 0)
             if observe.watching is not None:
                 work = work or observe.Work("callback", "host callback")
                 work.stream, work.place, work.call = self, place, observe.current_call()
                 observe.watching.tell("submitted", work)
                 task = observe.watching.task(task, work)
             self._tasks[place] = task
-            if self._schedule == "async":
-                self._call_worker(urgent=size >= LONG or self._watchers > 0)
+            if self._worker is None and self._schedule == "async":
+                self._start_worker()
         if self._schedule == "eager":
             self.run_until(place)
         return place
+
+    def open_lane(self) -> bool:
+        """Whether C may put work here by itself: not where that runs inside the call. Somebody has to be there who runs it."""
+        if self._schedule == "async":
+            with self._lock:
+                if self._worker is None:
+                    self._start_worker()
+        return not self.eager
 
     def run_until(self, place: int) -> None:
         """Return when the task at ``place`` is done, working on the queue meanwhile."""
@@ -195,6 +200,7 @@ class Stream:
     def expect_hang(self, why: str) -> None:
         """A task will not end: from now on the background thread runs all tasks, whatever the schedule, so that calls return."""
         self._schedule = "async"
+        self.lane.rings = True
         self.remark = f"; {why}"
 
     @property
@@ -229,15 +235,20 @@ class Stream:
 
     def _call_worker(self, *, urgent: bool) -> None:
         """With the lock held: make sure that a background thread will look at the queue; at once, or when nobody else does."""
-        if self._worker is None and not self.closed:
+        if self._worker is None:
+            self._start_worker()
+        lib.acl_emu_bell_ring(self._bell, urgent)
+
+    def _start_worker(self) -> None:
+        if not self.closed:
             self._worker = threading.Thread(target=self._work, name=f"acl-emu stream {self.handle:#x}", daemon=True)
             self._worker.start()
-        lib.acl_emu_bell_ring(self._bell, urgent)
 
     def _work(self) -> None:
         while (called := lib.acl_emu_bell_wait(self._bell, _IDLE_NANOSECONDS)) >= 0:
             if not called:
                 with self._lock:
+                    lib.acl_emu_new_epoch()  # from now on C asks before it puts work here
                     if self.idle:
                         self._worker = None
                         return

@@ -109,7 +109,6 @@ typedef struct {
 typedef struct {
     acl_emu_bell bell;
     int rings; /* whether the background thread is told of tasks */
-    int closed;
     acl_emu_launch *launches; /* a ring of `room` */
     size_t first, count, room;
 } acl_emu_lane;
@@ -117,8 +116,10 @@ typedef struct {
 /* The phases of an operator: bit i of `tensors` is set where parameter i is a tensor; the others are plain numbers. */
 void acl_emu_declare(uint32_t phase_one, uint32_t phase_two, uint32_t parameters, uint64_t tensors);
 
-/* Remembers what phase one decides for arguments like these, all tensors living here; 0 where it cannot. */
-int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, uint64_t number, uint64_t workspace, int empty, uint64_t most);
+/* Remembers what phase one decides for arguments like these, all tensors living here; 0 where it cannot, or there are too many.
+ * An empty plan does nothing, a long one is urgent. */
+int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, uint64_t number, uint64_t workspace, int empty, int is_long,
+                      uint64_t most);
 uint64_t acl_emu_plan_number(const acl_emu_plan *plan);
 
 /* Lets the calling thread put work on a stream, until the epoch changes: as long as it has the context, and the stream lives. */
@@ -130,8 +131,8 @@ void acl_emu_new_epoch(void);
 int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 
-/* The place of a task that Python puts on the stream. */
-int64_t acl_emu_lane_number(acl_emu_lane *lane);
+/* The place of a task that Python puts on the stream; the background thread is told of it where it is to be. */
+int64_t acl_emu_lane_number(acl_emu_lane *lane, int urgent);
 
 /* Gets the launch with this place; 0 where it is none, or not there yet. */
 int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch);

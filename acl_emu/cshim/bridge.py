@@ -25,7 +25,7 @@ from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, Inv
 from acl_emu.executor import PHASE_ONE, Executor
 from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, IntKind, TensorKind
 from acl_emu.spec.operator import Operator
-from acl_emu.stream import refuse_in_callback
+from acl_emu.stream import LONG, refuse_in_callback
 from acl_emu.tensor import Operand, Tensor, View, make_view
 
 Arguments = Any
@@ -361,6 +361,8 @@ def _api_handler(declared: ApiFunction) -> Handler:
         return _refusal_handler(python)
     if prototype.result not in ("aclError", "aclnnStatus"):
         return _value_handler(declared, readers)
+    if not outputs:
+        return _status_handler(python, readers)
     values_expected = sum(1 for output in outputs if not isinstance(output, _CountOutput))
     returns_status_alone = not values_expected
 
@@ -376,6 +378,15 @@ def _api_handler(declared: ApiFunction) -> Handler:
             for output, value in zip((o for o in outputs if not isinstance(o, _CountOutput)), values, strict=True):
                 output.set(arguments, value)
         result.i = status
+
+    return handle
+
+
+def _status_handler(python: Callable[..., int], readers: list[Callable[[Arguments], Any]]) -> Handler:
+    """A function whose status is all that it gives."""
+
+    def handle(arguments: Arguments, result: Any) -> None:
+        result.i = python(*[reader(arguments) for reader in readers])
 
     return handle
 
@@ -477,7 +488,7 @@ def _plan_for_c(operator: Operator, function: int, arguments: Arguments, readers
     with _numbering:
         number = len(plans.numbered)
         plans.numbered.append(planned)
-        if lib.acl_emu_keep_plan(function, arguments, number, plan.workspace.size, plan.empty, most):
+        if lib.acl_emu_keep_plan(function, arguments, number, plan.workspace.size, plan.empty, plan.size >= LONG, most):
             return True
         plans.numbered.pop()
     return False
@@ -508,7 +519,7 @@ def _permit(handle: int) -> bool:
         stream = context.find_stream(handle)
     except AclError:
         return False
-    if stream.eager:
+    if not stream.open_lane():
         return False
     lib.acl_emu_permit(handle, stream.lane, epoch)
     return True

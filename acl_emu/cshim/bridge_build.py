@@ -36,14 +36,15 @@ ffi.cdef(
     typedef struct { int64_t place; uint64_t number, workspace; uint64_t addresses[8]; } acl_emu_launch;
     typedef struct { acl_emu_bell bell; int rings; ...; } acl_emu_lane;
     void acl_emu_declare(uint32_t phase_one, uint32_t phase_two, uint32_t parameters, uint64_t tensors);
-    int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, uint64_t number, uint64_t workspace, int empty, uint64_t most);
+    int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, uint64_t number, uint64_t workspace, int empty, int is_long,
+                          uint64_t most);
     uint64_t acl_emu_plan_number(const acl_emu_plan *plan);
     extern uint64_t acl_emu_epoch;
     void acl_emu_permit(uint64_t stream, acl_emu_lane *lane, uint64_t epoch);
     void acl_emu_new_epoch(void);
     int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
-    int64_t acl_emu_lane_number(acl_emu_lane *lane);
+    int64_t acl_emu_lane_number(acl_emu_lane *lane, int urgent);
     int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch);
     void acl_emu_lane_close(acl_emu_lane *lane);
     """

@@ -13,13 +13,15 @@
 #define FUNCTIONS 4096
 #define BUCKETS 4096
 #define PARAMETERS 16
+#define PERMITTED 4
+#define KEPT_ROOM 4096 /* launches */
 #define WORDS (PARAMETERS + ACL_EMU_TENSORS * (int)(sizeof(acl_emu_tensor) / 8))
 
 struct acl_emu_plan {
     acl_emu_plan *next;
     uint64_t hash, number, workspace;
     uint32_t phase_two;
-    int empty;
+    int empty, is_long;
     size_t words;
     int64_t key[];
 };
@@ -34,10 +36,12 @@ static uint64_t plan_count;
 
 uint64_t acl_emu_epoch = 1;
 
+/* The streams that the calling thread used last. */
 static __thread struct {
     uint64_t epoch, stream;
     acl_emu_lane *lane;
-} permitted;
+} permitted[PERMITTED];
+static __thread unsigned oldest;
 
 void acl_emu_declare(uint32_t phase_one, uint32_t phase_two, uint32_t parameters, uint64_t tensors)
 {
@@ -97,7 +101,8 @@ static const acl_emu_plan *find_plan(const int64_t *key, size_t words)
     return plan;
 }
 
-int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, uint64_t number, uint64_t workspace, int empty, uint64_t most)
+int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, uint64_t number, uint64_t workspace, int empty, int is_long,
+                      uint64_t most)
 {
     int64_t key[WORDS];
     acl_emu_executor call;
@@ -112,6 +117,7 @@ int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, uint64_t 
             plan->workspace = workspace;
             plan->phase_two = operators[function].phase_two;
             plan->empty = empty;
+            plan->is_long = is_long;
             plan->words = words;
             memcpy(plan->key, key, words * sizeof *key);
             plan->next = plans[plan->hash % BUCKETS];
@@ -154,9 +160,20 @@ int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *re
 
 void acl_emu_permit(uint64_t stream, acl_emu_lane *lane, uint64_t epoch)
 {
-    permitted.epoch = epoch;
-    permitted.stream = stream;
-    permitted.lane = lane;
+    unsigned place = oldest++ % PERMITTED;
+    permitted[place].epoch = epoch;
+    permitted[place].stream = stream;
+    permitted[place].lane = lane;
+}
+
+/* With the lock held: where the calling thread may put work on this stream, or NULL. */
+static acl_emu_lane *lane_of(uint64_t stream)
+{
+    for (int i = 0; i < PERMITTED; i++) {
+        if (permitted[i].epoch == acl_emu_epoch && permitted[i].stream == stream)
+            return permitted[i].lane;
+    }
+    return NULL;
 }
 
 void acl_emu_new_epoch(void)
@@ -187,12 +204,11 @@ static acl_emu_launch *add_launch(acl_emu_lane *lane)
 /* aclnnXxx(workspace, workspaceSize, executor, stream) */
 int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result)
 {
-    acl_emu_lane *lane = permitted.lane;
-    int done = 0, rings = 0;
+    int done = 0;
     acl_emu_lock();
-    const acl_emu_executor *executor = acl_emu_find_executor(arguments[2].u);
-    if (executor && acl_emu_open && executor->plan->phase_two == function && permitted.epoch == acl_emu_epoch &&
-        permitted.stream == arguments[3].u && !lane->closed && arguments[1].u >= executor->plan->workspace &&
+    acl_emu_lane *lane = lane_of(arguments[3].u);
+    const acl_emu_executor *executor = lane && acl_emu_open ? acl_emu_find_executor(arguments[2].u) : NULL;
+    if (executor && executor->plan->phase_two == function && arguments[1].u >= executor->plan->workspace &&
         (arguments[0].u || !arguments[1].u)) {
         acl_emu_launch *launch = executor->plan->empty ? NULL : add_launch(lane);
         done = launch || executor->plan->empty;
@@ -201,22 +217,23 @@ int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *re
             launch->number = executor->plan->number;
             launch->workspace = arguments[0].u;
             memcpy(launch->addresses, executor->addresses, sizeof launch->addresses);
-            rings = lane->rings;
+            if (lane->rings)
+                acl_emu_bell_ring(&lane->bell, executor->plan->is_long);
         }
         if (done)
             acl_emu_end_executor(arguments[2].u);
-        if (rings)
-            acl_emu_bell_ring(&lane->bell, 0);
     }
     acl_emu_unlock();
     result->i = 0;
     return done;
 }
 
-int64_t acl_emu_lane_number(acl_emu_lane *lane)
+int64_t acl_emu_lane_number(acl_emu_lane *lane, int urgent)
 {
     acl_emu_lock();
     int64_t place = __atomic_add_fetch(&lane->bell.submitted, 1, __ATOMIC_SEQ_CST);
+    if (lane->rings)
+        acl_emu_bell_ring(&lane->bell, urgent);
     acl_emu_unlock();
     return place;
 }
@@ -228,7 +245,11 @@ int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch)
     if (lane->count && lane->launches[lane->first].place == place) {
         *launch = lane->launches[lane->first];
         lane->first = (lane->first + 1) % lane->room;
-        lane->count--;
+        if (--lane->count == 0 && lane->room > KEPT_ROOM) {
+            free(lane->launches);
+            lane->launches = NULL;
+            lane->first = lane->room = 0;
+        }
         found = 1;
     }
     acl_emu_unlock();
@@ -238,8 +259,7 @@ int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch)
 void acl_emu_lane_close(acl_emu_lane *lane)
 {
     acl_emu_lock();
-    lane->closed = 1;
-    acl_emu_epoch++;
+    acl_emu_epoch++; /* no thread is permitted any more */
     free(lane->launches);
     lane->launches = NULL;
     lane->first = lane->count = lane->room = 0;
