@@ -82,6 +82,25 @@ def place(values: Array, index: Array, axis: int, out: Array) -> None:
         np.put_along_axis(out, np.expand_dims(np.maximum(index, 0), axis), np.expand_dims(here, axis), axis)
 
 
+def take_rows(rows: Array, index: Array) -> Array:
+    """``rows[b, index[b, n]]`` for every b and n, 0 where the index is that of no row; ``index`` is contiguous and INT64."""
+    rows = np.ascontiguousarray(rows)
+    batch, many, width = rows.shape
+    result = np.zeros((*index.shape, width), rows.dtype)
+    if not _run("acl_emu_index_take_rows", result.size, rows, batch, many, width, rows.itemsize, index, index.shape[1], result):
+        here = np.nonzero((index >= 0) & (index < many))
+        result[here] = rows[here[0], index[here]]
+    return result
+
+
+def subtract_rows(rows: Array, index: Array, values: Array) -> None:
+    """``rows[b, index[b, n]] -= values[b, n]`` for every b and n whose index is that of a row, in order; all arrays are contiguous."""
+    batch, many, width = rows.shape
+    if not _run("acl_emu_index_subtract_rows", values.size, rows, batch, many, width, rows.itemsize, index, index.shape[1], values):
+        here = np.nonzero((index >= 0) & (index < many))
+        np.subtract.at(rows, (here[0], index[here]), values[here])
+
+
 def _geometry(array: Array, others: tuple[int, ...], axis: int) -> tuple[int | Array, ...]:
     """An array as (batch, classes, height, width), of which the other three are all axes but that of the classes."""
     merged: list[tuple[int, int]] = []

@@ -345,3 +345,62 @@ EXPORT void acl_emu_index_place(const place_call *call, int64_t threads)
 {
     run(run_place, call, pixel_units(&call->array, place_step(&call->array)), threads);
 }
+
+/* Rows of matrices by index; a batch is one thread's, so that sums are taken in the order of the indices. */
+
+typedef struct {
+    char *rows; /* batch × many × width, contiguous */
+    int64_t batch, many, width, item;
+    const int64_t *index; /* batch × count; what is no row is left out */
+    int64_t count;
+    char *values; /* batch × count × width, contiguous */
+} rows_call;
+
+static void run_take_rows(void *argument)
+{
+    job *work = argument;
+    const rows_call *call = work->call;
+    const size_t bytes = (size_t)(call->width * call->item);
+    int64_t batch;
+    while ((batch = atomic_fetch_add(&work->next, 1)) < work->units) {
+        const char *rows = call->rows + batch * call->many * (int64_t)bytes;
+        const int64_t *index = call->index + batch * call->count;
+        char *to = call->values + batch * call->count * (int64_t)bytes;
+        for (int64_t n = 0; n < call->count; n++, to += bytes) {
+            if ((uint64_t)index[n] < (uint64_t)call->many) {
+                memcpy(to, rows + index[n] * (int64_t)bytes, bytes);
+            } else {
+                memset(to, 0, bytes);
+            }
+        }
+    }
+}
+
+EXPORT void acl_emu_index_take_rows(const rows_call *call, int64_t threads)
+{
+    run(run_take_rows, call, call->batch, threads);
+}
+
+static void run_subtract_rows(void *argument)
+{
+    job *work = argument;
+    const rows_call *call = work->call;
+    int64_t batch;
+    while ((batch = atomic_fetch_add(&work->next, 1)) < work->units) {
+        double *rows = (double *)call->rows + batch * call->many * call->width;
+        const int64_t *index = call->index + batch * call->count;
+        const double *values = (const double *)call->values + batch * call->count * call->width;
+        for (int64_t n = 0; n < call->count; n++) {
+            if ((uint64_t)index[n] < (uint64_t)call->many) {
+                for (int64_t k = 0; k < call->width; k++) {
+                    rows[index[n] * call->width + k] -= values[n * call->width + k];
+                }
+            }
+        }
+    }
+}
+
+EXPORT void acl_emu_index_subtract_rows(const rows_call *call, int64_t threads)
+{
+    run(run_subtract_rows, call, call->batch, threads);
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from acl_emu.native import apply
@@ -13,7 +14,7 @@ Array = npt.NDArray[Any]
 
 def cast(source: Array, target: Array) -> None:
     """``target = source``, rounded once where its type is narrower."""
-    apply(_same, (source,), (target,))
+    apply(_same, (source,), (target,), compute=np.float64 if source.dtype == np.float64 else np.float32)
 
 
 def _same(values: Array) -> Array:
