@@ -194,7 +194,7 @@ class Contest:
         if self.row.size != "large":
             budget = Budget(7, 15, 0.3)
         elif self.slowest < TOO_LONG / 4:
-            budget = Budget(5, 11, 1.2)
+            budget = Budget(5, 9, 0.8)
         else:
             budget = Budget(3, 3) if self.slowest < TOO_LONG else Budget(2, 2)
         times, row = in_turn(self.sides, budget), self.row
