@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu import dtypes, native
+from acl_emu import dtypes
 from acl_emu.dtypes import DType
 from acl_emu.executor import Kernel, Plan, Scratch, Workspace, nothing
+from acl_emu.native import Layout, Program, compiled
 from acl_emu.tensor import BoundOperand, Operand, Shape
 
 Array = npt.NDArray[Any]
@@ -72,7 +73,7 @@ def mapped(
                 target[...] = dtypes.round_to(uncast, dtypes.from_numpy(target.dtype))
 
     as_numbers = all(operand.dtype.numpy in (computing, np.bool_) for operand in present if operand in raw)
-    program = as_numbers and native.compiled(
+    program = as_numbers and compiled(
         kernel,
         [None if operand is None else _layout(operand) for operand in reads],
         [_layout(operand) for operand in writes],
@@ -96,7 +97,7 @@ class Native:
         """Of its graph, where that can be compiled as a whole."""
         return self._program.signature
 
-    def __init__(self, program: native.Program, reads: Sequence[Operand], writes: Sequence[Operand], fallback: Kernel) -> None:
+    def __init__(self, program: Program, reads: Sequence[Operand], writes: Sequence[Operand], fallback: Kernel) -> None:
         self._program = program
         self._offsets = [operand.view.offset * operand.dtype.storage.itemsize for operand in (*reads, *writes)]
         self._fallback = fallback
@@ -109,9 +110,9 @@ class Native:
                 self._fallback(inputs, outputs, workspace)
 
 
-def _layout(operand: Operand) -> native.Layout:
+def _layout(operand: Operand) -> Layout:
     storage = operand.dtype.storage
-    return native.Layout(operand.shape, tuple(stride * storage.itemsize for stride in operand.view.strides), storage)
+    return Layout(operand.shape, tuple(stride * storage.itemsize for stride in operand.view.strides), storage)
 
 
 def direct(

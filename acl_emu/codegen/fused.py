@@ -16,7 +16,7 @@ import aclnnop
 from acl_emu import dtypes
 from acl_emu.codegen.python_faces import MARK
 from acl_emu.errors import AclError
-from acl_emu.spec.kinds import BoolKind, FloatKind, HandleKind, IntKind, Kind, Reduction, TensorKind
+from acl_emu.spec.kinds import BoolKind, FloatKind, HandleKind, IntKind, Kind, TensorKind
 from acl_emu.spec.operator import Operator
 from acl_emu.tensor import Operand, Scalar, make_view
 from aclnnop.index import MODULES
@@ -173,6 +173,8 @@ class Graph:
             yield f"    const {lane}_{kind} t{number} = {_expression(step.op, arguments, lane)};"
             if lane == "float" and step.op in _COMPARED:
                 yield from self._doubt(step, arguments)
+            if lane == "float" and step.op.startswith("exp") and number < len(self.steps) - 1:
+                yield from self._range(number, step)
             if lane == "float" and number in self.errors and self.result.error:
                 yield f"    const float_vector e{number} = {self.errors[number]};"
 
@@ -185,6 +187,12 @@ class Graph:
         errors = _total([bound.of(name) for bound, name in zip(bounds, arguments, strict=True)])
         if errors:
             yield f"    *doubt |= absolute_float({arguments[0]} - {arguments[1]}) <= ({errors}) * 2;"
+
+    def _range(self, number: int, step: Step) -> Iterator[str]:
+        """An exponential that goes on into other steps may be too large for their results in float, or too small to have all digits."""
+        if step.op != "exp" or not self.bounds[step.arguments[0]].negative:
+            yield f"    *doubt |= t{number} > 0x1p60f;"
+        yield f"    *doubt |= tiny_counts & (t{number} < 0x1p-60f);"
 
     @staticmethod
     def _spelled(argument: str, lane: str) -> str:
@@ -223,7 +231,8 @@ def _bound(step: Step, arguments: list[Bound]) -> Bound:
         negative = (all if larger else any)(argument.negative for argument in arguments)
         return Bound(max(units), positive, negative)
     if step.op == "where":
-        return Bound(max(units), *(all(getattr(branch, side) for branch in arguments[1:]) for side in ("positive", "negative")))
+        branches = arguments[1:]
+        return Bound(max(units), all(branch.positive for branch in branches), all(branch.negative for branch in branches))
     if step.op in _FUNCTION_UNITS:
         own = _FUNCTION_UNITS[step.op]
         if step.op == "log1p" and first.positive:
@@ -284,7 +293,7 @@ def _names(graph: Graph, lane: str) -> list[str]:
 def _bodies(graph: Graph, number: int) -> Iterator[str]:
     yield f"/* {graph.signature} */"
     for lane in ("float", "double"):
-        doubt = ", float_mask *doubt, float_vector *error" if lane == "float" else ""
+        doubt = ", float_mask *doubt, float_vector *error, const int tiny_counts" if lane == "float" else ""
         yield f"static inline {lane}_vector g{number}_{lane}({', '.join(_names(graph, lane))}{doubt})"
         yield "{"
         yield from graph.body(lane)
@@ -292,6 +301,7 @@ def _bodies(graph: Graph, number: int) -> Iterator[str]:
             bound = graph.result.of(f"t{len(graph.steps) - 1}") if graph.result.known else ""
             yield f"    *error = {bound or '(float_vector){0}'};"
             yield "    (void)doubt;"
+            yield "    (void)tiny_counts;"
         yield f"    return t{len(graph.steps) - 1};"
         yield "}"
 
@@ -300,7 +310,8 @@ def _kernel(graph: Graph, number: int, storage: str, way: str) -> Iterator[str]:
     def call(lane: str, pattern: str) -> str:
         constants = [f"{lane[0]}{k}" for k in range(graph.constants)]
         arguments = [*(pattern.format(name) for name in graph.inputs), *constants]
-        return f"g{number}_{lane}({', '.join(arguments)}{', &doubt, &error' if lane == 'float' else ''})"
+        extra = f", &doubt, &error, {-(storage == 'bf16')}" if lane == "float" else ""
+        return f"g{number}_{lane}({', '.join(arguments)}{extra})"
 
     in_double = f"JOINED_{storage}({call('double', 'lower_half({})')}, {call('double', 'upper_half({})')})"
     yield f"static void g{number}_{storage}_{way}(void *const *outs, const void *const *ins, const double *constants, size_t n)"

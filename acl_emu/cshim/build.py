@@ -41,7 +41,7 @@ def compile_library(target: Path) -> None:
 
 
 def compile_engine(target: Path) -> None:
-    """Build lib64/libacl_emu_engine.so; what works on tiles is compiled for every instruction set that is worth it, and chosen at run time."""
+    """Build lib64/libacl_emu_engine.so; what works on tiles is compiled for every instruction set that is worth it, chosen at run time."""
     target.mkdir(parents=True, exist_ok=True)
     variants: dict[str, tuple[str, ...]] = {"baseline": ()}
     if platform.machine() == "x86_64":

@@ -50,7 +50,7 @@ typedef struct {
     int64_t block; /* BLOCKS: length of its last dimension but one */
     int64_t lanes; /* in a tile, and in a column of COLUMNS */
     int64_t fused, way; /* a kernel that was compiled as a whole, or -1, and how it is evaluated */
-    int64_t operand_at, constant_at, phase_at, step_at, fused_constant_at;
+    int64_t operand_at, constant_at, phase_at, step_at, fused_constant_at, fused_row_at;
 } header;
 
 /* The first three are known to acl_emu/native/engine.py. */
@@ -62,6 +62,8 @@ typedef struct {
     const phase *phases;
     const step *steps;
     const double *constants, *fused_constants;
+    const int64_t *fused_rows; /* registers of sums that are constants of a row, -1 for the others */
+    int64_t fused_count;
     fused_kernel *const *fused; /* the ways to evaluate it */
     const tile_code *code;
     char *memory[MOST_OPERANDS];
@@ -81,6 +83,7 @@ typedef struct {
     void *slot[MOST_SLOTS];
     char *kept[MOST_SLOTS];
     void *sum[MOST_SUMS];
+    double finished[MOST_SLOTS]; /* sums of the row, by the register that has them as lanes */
     char *gathered;
 } room;
 
@@ -281,6 +284,8 @@ static double largest_of(const void *partials, int wide)
     return best;
 }
 
+static void run_fused(const job *work, room *own, const place *at);
+
 static void run_steps(const job *work, room *own, int64_t begin, int64_t end, const place *at, size_t n)
 {
     const header *program = work->program;
@@ -310,12 +315,14 @@ static void run_steps(const job *work, room *own, int64_t begin, int64_t end, co
             if (!in_columns) {
                 const double value = s->code == FINISH_SUM ? total_of(own->sum[s->a]) : largest_of(own->sum[s->a], wide);
                 work->code->from_double[wide](own->slot[s->dst], &value, 1);
+                own->finished[s->dst] = value;
             } else if (s->code == FINISH_SUM) {
                 work->code->from_double[wide](own->slot[s->dst], own->sum[s->a], n);
             } else {
                 memcpy(own->slot[s->dst], own->sum[s->a], n * work->lane_size);
             }
             break;
+        case WHOLE: run_fused(work, own, at); break;
         case SPREAD:
             if (in_columns) {
                 memcpy(own->slot[s->dst], own->slot[s->a], n * work->lane_size);
@@ -362,6 +369,13 @@ static char *row_of(const job *work, room *own, int64_t index, const place *at)
     return gathered;
 }
 
+/* Zero, no number, or one that products and quotients with a few others stay in the normal range of float with. */
+static int is_moderate(double value)
+{
+    const double magnitude = value < 0 ? -value : value;
+    return !(magnitude > 0x1p32) && !(magnitude < 0x1p-32 && magnitude > 0);
+}
+
 static void run_fused(const job *work, room *own, const place *at)
 {
     const header *program = work->program;
@@ -373,12 +387,19 @@ static void run_fused(const job *work, room *own, const place *at)
     char *row = row_of(work, own, program->reads, at);
     void *out = row;
     fused_kernel *kernel = work->fused[program->way];
+    double constants[MOST_SLOTS];
+    for (int64_t k = 0; k < work->fused_count; k++) {
+        constants[k] = work->fused_rows[k] < 0 ? work->fused_constants[k] : own->finished[work->fused_rows[k]];
+        if (program->way == SETTLED && !is_moderate(constants[k])) {
+            kernel = work->fused[IN_DOUBLE];
+        }
+    }
     for (int64_t k = 0; k < program->reads && program->way == SETTLED && work->operands[0].dtype == BF16; k++) {
         if (!work->code->moderate_bf16(ins[k], at->n)) {
             kernel = work->fused[IN_DOUBLE];
         }
     }
-    kernel(&out, ins, work->fused_constants, whole);
+    kernel(&out, ins, constants, whole);
     if (rest) { /* filled up to a whole vector */
         uint64_t padded[MOST_OPERANDS][4];
         for (int64_t k = 0; k < program->reads; k++) {
@@ -386,7 +407,7 @@ static void run_fused(const job *work, room *own, const place *at)
             ins[k] = memcpy(padded[k], (const char *)ins[k] + whole * item, rest * item);
         }
         out = padded[program->reads];
-        kernel(&out, ins, work->fused_constants, 8);
+        kernel(&out, ins, constants, 8);
         memcpy(row + whole * item, out, rest * item);
     }
     const operand_view *operand = &work->operands[program->reads];
@@ -546,7 +567,7 @@ static int prepare_room(const job *work, room *own)
     for (int64_t k = 0; k < program->sums; k++, next += sums) {
         own->sum[k] = next;
     }
-    if (work->fused) {
+    if (work->fused && program->phases == 1) {
         return 1;
     }
     for (int64_t k = 0; k < program->constants; k++) {
@@ -727,6 +748,8 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
         .steps = (const step *)(numbers + program->step_at),
         .constants = (const double *)(numbers + program->constant_at),
         .fused_constants = (const double *)(numbers + program->fused_constant_at),
+        .fused_rows = numbers + program->fused_row_at,
+        .fused_count = program->fused_row_at - program->fused_constant_at,
         .code = tiles,
         .lane_size = program->wide ? sizeof(double) : sizeof(float),
     };

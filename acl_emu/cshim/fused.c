@@ -2,11 +2,12 @@
 #include "fused.h"
 
 /* add:i0,1 */
-static inline float_vector g0_float(const float_vector i0, float_mask *doubt, float_vector *error)
+static inline float_vector g0_float(const float_vector i0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i0 + all_float(1);
     *error = absolute_float(t0) * 1.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t0;
 }
 static inline double_vector g0_double(const double_vector i0)
@@ -31,7 +32,7 @@ static void g0_f32_plain(void *const *outs, const void *const *ins, const double
         const float_vector i0 = FETCH_f32(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g0_float(i0, &doubt, &error);
+        const float_vector result = g0_float(i0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -44,7 +45,7 @@ static void g0_f16_settled(void *const *outs, const void *const *ins, const doub
         const float_vector i0 = FETCH_f16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g0_float(i0, &doubt, &error);
+        const float_vector result = g0_float(i0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
             PUT_f16(outs[0], i, JOINED_f16(g0_double(lower_half(i0)), g0_double(upper_half(i0))));
@@ -68,7 +69,7 @@ static void g0_f16_plain(void *const *outs, const void *const *ins, const double
         const float_vector i0 = FETCH_f16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g0_float(i0, &doubt, &error);
+        const float_vector result = g0_float(i0, &doubt, &error, 0);
         (void)error;
         PUT_f16(outs[0], i, result);
     }
@@ -81,7 +82,7 @@ static void g0_bf16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i0 = FETCH_bf16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g0_float(i0, &doubt, &error);
+        const float_vector result = g0_float(i0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
             PUT_bf16(outs[0], i, JOINED_bf16(g0_double(lower_half(i0)), g0_double(upper_half(i0))));
@@ -105,18 +106,19 @@ static void g0_bf16_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i0 = FETCH_bf16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g0_float(i0, &doubt, &error);
+        const float_vector result = g0_float(i0, &doubt, &error, -1);
         (void)error;
         PUT_bf16(outs[0], i, result);
     }
 }
 
 /* add:i0,i1 */
-static inline float_vector g1_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error)
+static inline float_vector g1_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i0 + i1;
     *error = absolute_float(t0) * 1.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t0;
 }
 static inline double_vector g1_double(const double_vector i0, const double_vector i1)
@@ -143,7 +145,7 @@ static void g1_f32_plain(void *const *outs, const void *const *ins, const double
         const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g1_float(i0, i1, &doubt, &error);
+        const float_vector result = g1_float(i0, i1, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -157,7 +159,7 @@ static void g1_f16_settled(void *const *outs, const void *const *ins, const doub
         const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g1_float(i0, i1, &doubt, &error);
+        const float_vector result = g1_float(i0, i1, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
             PUT_f16(outs[0], i, JOINED_f16(g1_double(lower_half(i0), lower_half(i1)), g1_double(upper_half(i0), upper_half(i1))));
@@ -183,7 +185,7 @@ static void g1_f16_plain(void *const *outs, const void *const *ins, const double
         const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g1_float(i0, i1, &doubt, &error);
+        const float_vector result = g1_float(i0, i1, &doubt, &error, 0);
         (void)error;
         PUT_f16(outs[0], i, result);
     }
@@ -197,7 +199,7 @@ static void g1_bf16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g1_float(i0, i1, &doubt, &error);
+        const float_vector result = g1_float(i0, i1, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
             PUT_bf16(outs[0], i, JOINED_bf16(g1_double(lower_half(i0), lower_half(i1)), g1_double(upper_half(i0), upper_half(i1))));
@@ -223,19 +225,20 @@ static void g1_bf16_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g1_float(i0, i1, &doubt, &error);
+        const float_vector result = g1_float(i0, i1, &doubt, &error, -1);
         (void)error;
         PUT_bf16(outs[0], i, result);
     }
 }
 
 /* add:i0,k0 */
-static inline float_vector g2_float(const float_vector i0, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g2_float(const float_vector i0, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i0 + k0;
     const float_vector e0 = absolute_float(k0) * 1.0f * UNIT + absolute_float(t0) * 2.0f * UNIT;
     *error = e0;
     (void)doubt;
+    (void)tiny_counts;
     return t0;
 }
 static inline double_vector g2_double(const double_vector i0, const double_vector k0)
@@ -260,7 +263,7 @@ static void g2_f32_plain(void *const *outs, const void *const *ins, const double
         const float_vector i0 = FETCH_f32(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g2_float(i0, f0, &doubt, &error);
+        const float_vector result = g2_float(i0, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -274,7 +277,7 @@ static void g2_f16_settled(void *const *outs, const void *const *ins, const doub
         const float_vector i0 = FETCH_f16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g2_float(i0, f0, &doubt, &error);
+        const float_vector result = g2_float(i0, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
             PUT_f16(outs[0], i, JOINED_f16(g2_double(lower_half(i0), d0), g2_double(upper_half(i0), d0)));
@@ -298,7 +301,7 @@ static void g2_f16_plain(void *const *outs, const void *const *ins, const double
         const float_vector i0 = FETCH_f16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g2_float(i0, f0, &doubt, &error);
+        const float_vector result = g2_float(i0, f0, &doubt, &error, 0);
         (void)error;
         PUT_f16(outs[0], i, result);
     }
@@ -312,7 +315,7 @@ static void g2_bf16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i0 = FETCH_bf16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g2_float(i0, f0, &doubt, &error);
+        const float_vector result = g2_float(i0, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
             PUT_bf16(outs[0], i, JOINED_bf16(g2_double(lower_half(i0), d0), g2_double(upper_half(i0), d0)));
@@ -336,18 +339,19 @@ static void g2_bf16_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i0 = FETCH_bf16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g2_float(i0, f0, &doubt, &error);
+        const float_vector result = g2_float(i0, f0, &doubt, &error, -1);
         (void)error;
         PUT_bf16(outs[0], i, result);
     }
 }
 
 /* exp:i0 */
-static inline float_vector g3_float(const float_vector i0, float_mask *doubt, float_vector *error)
+static inline float_vector g3_float(const float_vector i0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = exp_of_float(i0, all_float(0));
     *error = absolute_float(t0) * 2.5f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t0;
 }
 static inline double_vector g3_double(const double_vector i0)
@@ -372,7 +376,7 @@ static void g3_f32_plain(void *const *outs, const void *const *ins, const double
         const float_vector i0 = FETCH_f32(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g3_float(i0, &doubt, &error);
+        const float_vector result = g3_float(i0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -385,7 +389,7 @@ static void g3_f16_settled(void *const *outs, const void *const *ins, const doub
         const float_vector i0 = FETCH_f16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g3_float(i0, &doubt, &error);
+        const float_vector result = g3_float(i0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 2.5f, doubt, 1))) {
             PUT_f16(outs[0], i, JOINED_f16(g3_double(lower_half(i0)), g3_double(upper_half(i0))));
@@ -409,7 +413,7 @@ static void g3_bf16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i0 = FETCH_bf16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g3_float(i0, &doubt, &error);
+        const float_vector result = g3_float(i0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 2.5f, doubt, 1))) {
             PUT_bf16(outs[0], i, JOINED_bf16(g3_double(lower_half(i0)), g3_double(upper_half(i0))));
@@ -426,43 +430,47 @@ static void g3_bf16_in_double(void *const *outs, const void *const *ins, const d
     }
 }
 
-/* exp:i2 neg:t0 mul:i0,t1 */
-static inline float_vector g4_float(const float_vector i0, const float_vector i2, float_mask *doubt, float_vector *error)
+/* exp:i1 mul:t0,k0 sub:i0,t1 */
+static inline float_vector g4_float(const float_vector i0, const float_vector i1, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = exp_of_float(i2, all_float(0));
-    const float_vector t1 = -t0;
-    const float_vector t2 = i0 * t1;
-    *error = absolute_float(t2) * 3.5f * UNIT;
+    const float_vector t0 = exp_of_float(i1, all_float(0));
+    *doubt |= t0 > 0x1p60f;
+    *doubt |= tiny_counts & (t0 < 0x1p-60f);
+    const float_vector t1 = t0 * k0;
+    const float_vector t2 = i0 - t1;
+    const float_vector e2 = absolute_float(t1) * 4.5f * UNIT + absolute_float(t2) * 2.0f * UNIT;
+    *error = e2;
     (void)doubt;
+    (void)tiny_counts;
     return t2;
 }
-static inline double_vector g4_double(const double_vector i0, const double_vector i2)
+static inline double_vector g4_double(const double_vector i0, const double_vector i1, const double_vector k0)
 {
-    const double_vector t0 = exp_of_double(i2, all_double(0));
-    const double_vector t1 = -t0;
-    const double_vector t2 = i0 * t1;
+    const double_vector t0 = exp_of_double(i1, all_double(0));
+    const double_vector t1 = t0 * k0;
+    const double_vector t2 = i0 - t1;
     return t2;
 }
 
 static void g4_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g4_double(lower_half(i0), lower_half(i2)), g4_double(upper_half(i0), upper_half(i2))));
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        PUT_f32(outs[0], i, JOINED_f32(g4_double(lower_half(i0), lower_half(i1), d0), g4_double(upper_half(i0), upper_half(i1), d0)));
     }
 }
 
 static void g4_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g4_float(i0, i2, &doubt, &error);
+        const float_vector result = g4_float(i0, i1, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -470,31 +478,130 @@ static void g4_f32_plain(void *const *outs, const void *const *ins, const double
 
 static void g4_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g4_float(i0, i2, &doubt, &error);
+        const float_vector result = g4_float(i0, i1, f0, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 3.5f, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g4_double(lower_half(i0), lower_half(i2)), g4_double(upper_half(i0), upper_half(i2))));
+        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
+            PUT_f16(outs[0], i, JOINED_f16(g4_double(lower_half(i0), lower_half(i1), d0), g4_double(upper_half(i0), upper_half(i1), d0)));
         }
     }
 }
 
 static void g4_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g4_double(lower_half(i0), lower_half(i2)), g4_double(upper_half(i0), upper_half(i2))));
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        PUT_f16(outs[0], i, JOINED_f16(g4_double(lower_half(i0), lower_half(i1), d0), g4_double(upper_half(i0), upper_half(i1), d0)));
     }
 }
 
 static void g4_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g4_float(i0, i1, f0, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g4_double(lower_half(i0), lower_half(i1), d0), g4_double(upper_half(i0), upper_half(i1), d0)));
+        }
+    }
+}
+
+static void g4_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g4_double(lower_half(i0), lower_half(i1), d0), g4_double(upper_half(i0), upper_half(i1), d0)));
+    }
+}
+
+/* exp:i2 neg:t0 mul:i0,t1 */
+static inline float_vector g5_float(const float_vector i0, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = exp_of_float(i2, all_float(0));
+    *doubt |= t0 > 0x1p60f;
+    *doubt |= tiny_counts & (t0 < 0x1p-60f);
+    const float_vector t1 = -t0;
+    const float_vector t2 = i0 * t1;
+    *error = absolute_float(t2) * 3.5f * UNIT;
+    (void)doubt;
+    (void)tiny_counts;
+    return t2;
+}
+static inline double_vector g5_double(const double_vector i0, const double_vector i2)
+{
+    const double_vector t0 = exp_of_double(i2, all_double(0));
+    const double_vector t1 = -t0;
+    const double_vector t2 = i0 * t1;
+    return t2;
+}
+
+static void g5_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        PUT_f32(outs[0], i, JOINED_f32(g5_double(lower_half(i0), lower_half(i2)), g5_double(upper_half(i0), upper_half(i2))));
+    }
+}
+
+static void g5_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g5_float(i0, i2, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g5_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g5_float(i0, i2, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 3.5f, doubt, 1))) {
+            PUT_f16(outs[0], i, JOINED_f16(g5_double(lower_half(i0), lower_half(i2)), g5_double(upper_half(i0), upper_half(i2))));
+        }
+    }
+}
+
+static void g5_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        PUT_f16(outs[0], i, JOINED_f16(g5_double(lower_half(i0), lower_half(i2)), g5_double(upper_half(i0), upper_half(i2))));
+    }
+}
+
+static void g5_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -502,36 +609,39 @@ static void g4_bf16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g4_float(i0, i2, &doubt, &error);
+        const float_vector result = g5_float(i0, i2, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 3.5f, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g4_double(lower_half(i0), lower_half(i2)), g4_double(upper_half(i0), upper_half(i2))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g5_double(lower_half(i0), lower_half(i2)), g5_double(upper_half(i0), upper_half(i2))));
         }
     }
 }
 
-static void g4_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g5_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g4_double(lower_half(i0), lower_half(i2)), g4_double(upper_half(i0), upper_half(i2))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g5_double(lower_half(i0), lower_half(i2)), g5_double(upper_half(i0), upper_half(i2))));
     }
 }
 
 /* exp:i2 neg:t0 mul:i0,t1 div:t2,k0 */
-static inline float_vector g5_float(const float_vector i0, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g6_float(const float_vector i0, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = exp_of_float(i2, all_float(0));
+    *doubt |= t0 > 0x1p60f;
+    *doubt |= tiny_counts & (t0 < 0x1p-60f);
     const float_vector t1 = -t0;
     const float_vector t2 = i0 * t1;
     const float_vector t3 = t2 / k0;
     *error = absolute_float(t3) * 5.5f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t3;
 }
-static inline double_vector g5_double(const double_vector i0, const double_vector i2, const double_vector k0)
+static inline double_vector g6_double(const double_vector i0, const double_vector i2, const double_vector k0)
 {
     const double_vector t0 = exp_of_double(i2, all_double(0));
     const double_vector t1 = -t0;
@@ -540,17 +650,17 @@ static inline double_vector g5_double(const double_vector i0, const double_vecto
     return t3;
 }
 
-static void g5_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g6_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g5_double(lower_half(i0), lower_half(i2), d0), g5_double(upper_half(i0), upper_half(i2), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g6_double(lower_half(i0), lower_half(i2), d0), g6_double(upper_half(i0), upper_half(i2), d0)));
     }
 }
 
-static void g5_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g6_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -558,13 +668,13 @@ static void g5_f32_plain(void *const *outs, const void *const *ins, const double
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g5_float(i0, i2, f0, &doubt, &error);
+        const float_vector result = g6_float(i0, i2, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g5_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g6_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -573,25 +683,25 @@ static void g5_f16_settled(void *const *outs, const void *const *ins, const doub
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g5_float(i0, i2, f0, &doubt, &error);
+        const float_vector result = g6_float(i0, i2, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 5.5f, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g5_double(lower_half(i0), lower_half(i2), d0), g5_double(upper_half(i0), upper_half(i2), d0)));
+            PUT_f16(outs[0], i, JOINED_f16(g6_double(lower_half(i0), lower_half(i2), d0), g6_double(upper_half(i0), upper_half(i2), d0)));
         }
     }
 }
 
-static void g5_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g6_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g5_double(lower_half(i0), lower_half(i2), d0), g5_double(upper_half(i0), upper_half(i2), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g6_double(lower_half(i0), lower_half(i2), d0), g6_double(upper_half(i0), upper_half(i2), d0)));
     }
 }
 
-static void g5_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g6_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -600,28 +710,30 @@ static void g5_bf16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g5_float(i0, i2, f0, &doubt, &error);
+        const float_vector result = g6_float(i0, i2, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 5.5f, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g5_double(lower_half(i0), lower_half(i2), d0), g5_double(upper_half(i0), upper_half(i2), d0)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g6_double(lower_half(i0), lower_half(i2), d0), g6_double(upper_half(i0), upper_half(i2), d0)));
         }
     }
 }
 
-static void g5_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g6_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g5_double(lower_half(i0), lower_half(i2), d0), g5_double(upper_half(i0), upper_half(i2), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g6_double(lower_half(i0), lower_half(i2), d0), g6_double(upper_half(i0), upper_half(i2), d0)));
     }
 }
 
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 */
-static inline float_vector g6_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error)
+static inline float_vector g7_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = exp_of_float(i2, all_float(0));
+    *doubt |= t0 > 0x1p60f;
+    *doubt |= tiny_counts & (t0 < 0x1p-60f);
     const float_vector t1 = i2 - i1;
     const float_vector t2 = t1 + all_float(1);
     const float_vector e2 = absolute_float(t1) * 1.0f * UNIT + absolute_float(t2) * 2.0f * UNIT;
@@ -631,9 +743,10 @@ static inline float_vector g6_float(const float_vector i0, const float_vector i1
     const float_vector e4 = (e3) * absolute_float(i0) + absolute_float(t4) * 2.0f * UNIT;
     *error = e4;
     (void)doubt;
+    (void)tiny_counts;
     return t4;
 }
-static inline double_vector g6_double(const double_vector i0, const double_vector i1, const double_vector i2)
+static inline double_vector g7_double(const double_vector i0, const double_vector i1, const double_vector i2)
 {
     const double_vector t0 = exp_of_double(i2, all_double(0));
     const double_vector t1 = i2 - i1;
@@ -643,18 +756,18 @@ static inline double_vector g6_double(const double_vector i0, const double_vecto
     return t4;
 }
 
-static void g6_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g7_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g6_double(lower_half(i0), lower_half(i1), lower_half(i2)), g6_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        PUT_f32(outs[0], i, JOINED_f32(g7_double(lower_half(i0), lower_half(i1), lower_half(i2)), g7_double(upper_half(i0), upper_half(i1), upper_half(i2))));
     }
 }
 
-static void g6_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g7_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -663,13 +776,13 @@ static void g6_f32_plain(void *const *outs, const void *const *ins, const double
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g6_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g7_float(i0, i1, i2, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g6_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g7_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -678,26 +791,26 @@ static void g6_f16_settled(void *const *outs, const void *const *ins, const doub
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g6_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g7_float(i0, i1, i2, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g6_double(lower_half(i0), lower_half(i1), lower_half(i2)), g6_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+            PUT_f16(outs[0], i, JOINED_f16(g7_double(lower_half(i0), lower_half(i1), lower_half(i2)), g7_double(upper_half(i0), upper_half(i1), upper_half(i2))));
         }
     }
 }
 
-static void g6_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g7_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g6_double(lower_half(i0), lower_half(i1), lower_half(i2)), g6_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        PUT_f16(outs[0], i, JOINED_f16(g7_double(lower_half(i0), lower_half(i1), lower_half(i2)), g7_double(upper_half(i0), upper_half(i1), upper_half(i2))));
     }
 }
 
-static void g6_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g7_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -706,29 +819,31 @@ static void g6_bf16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g6_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g7_float(i0, i1, i2, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g6_double(lower_half(i0), lower_half(i1), lower_half(i2)), g6_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g7_double(lower_half(i0), lower_half(i1), lower_half(i2)), g7_double(upper_half(i0), upper_half(i1), upper_half(i2))));
         }
     }
 }
 
-static void g6_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g7_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g6_double(lower_half(i0), lower_half(i1), lower_half(i2)), g6_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g7_double(lower_half(i0), lower_half(i1), lower_half(i2)), g7_double(upper_half(i0), upper_half(i1), upper_half(i2))));
     }
 }
 
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0 */
-static inline float_vector g7_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g8_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = exp_of_float(i2, all_float(0));
+    *doubt |= t0 > 0x1p60f;
+    *doubt |= tiny_counts & (t0 < 0x1p-60f);
     const float_vector t1 = i2 - i1;
     const float_vector t2 = t1 + all_float(1);
     const float_vector e2 = absolute_float(t1) * 1.0f * UNIT + absolute_float(t2) * 2.0f * UNIT;
@@ -740,9 +855,10 @@ static inline float_vector g7_float(const float_vector i0, const float_vector i1
     const float_vector e5 = (e4) / absolute_float(k0) + absolute_float(t5) * 3.0f * UNIT;
     *error = e5;
     (void)doubt;
+    (void)tiny_counts;
     return t5;
 }
-static inline double_vector g7_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
+static inline double_vector g8_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
 {
     const double_vector t0 = exp_of_double(i2, all_double(0));
     const double_vector t1 = i2 - i1;
@@ -753,18 +869,18 @@ static inline double_vector g7_double(const double_vector i0, const double_vecto
     return t5;
 }
 
-static void g7_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g8_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g7_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g7_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g8_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g8_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g7_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g8_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -773,13 +889,13 @@ static void g7_f32_plain(void *const *outs, const void *const *ins, const double
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g7_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g8_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g7_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g8_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -789,26 +905,26 @@ static void g7_f16_settled(void *const *outs, const void *const *ins, const doub
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g7_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g8_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g7_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g7_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+            PUT_f16(outs[0], i, JOINED_f16(g8_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g8_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
 
-static void g7_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g8_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g7_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g7_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g8_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g8_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g7_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g8_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -818,32 +934,33 @@ static void g7_bf16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g7_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g8_float(i0, i1, i2, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g7_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g7_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g8_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g8_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
 
-static void g7_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g8_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g7_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g7_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g8_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g8_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
 /* less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8 */
-static inline float_vector g8_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error)
+static inline float_vector g9_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_mask t0 = all_float(0) < i1;
     const float_vector t1 = absolute_float(i1);
     const float_vector t2 = t1 * all_float(-0.5);
     const float_vector t3 = exp_of_float(t2, all_float(0));
+    *doubt |= tiny_counts & (t3 < 0x1p-60f);
     const float_vector t4 = select_float(t0, t3, all_float(1));
     const float_vector t5 = i0 * t4;
     const float_vector t6 = t5 * t4;
@@ -852,9 +969,10 @@ static inline float_vector g8_float(const float_vector i0, const float_vector i1
     const float_vector t9 = t6 / t8;
     *error = absolute_float(t9) * 15.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t9;
 }
-static inline double_vector g8_double(const double_vector i0, const double_vector i1)
+static inline double_vector g9_double(const double_vector i0, const double_vector i1)
 {
     const double_mask t0 = all_double(0) < i1;
     const double_vector t1 = absolute_double(i1);
@@ -869,17 +987,17 @@ static inline double_vector g8_double(const double_vector i0, const double_vecto
     return t9;
 }
 
-static void g8_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g9_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
-        PUT_f32(outs[0], i, JOINED_f32(g8_double(lower_half(i0), lower_half(i1)), g8_double(upper_half(i0), upper_half(i1))));
+        PUT_f32(outs[0], i, JOINED_f32(g9_double(lower_half(i0), lower_half(i1)), g9_double(upper_half(i0), upper_half(i1))));
     }
 }
 
-static void g8_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g9_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -887,13 +1005,13 @@ static void g8_f32_plain(void *const *outs, const void *const *ins, const double
         const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g8_float(i0, i1, &doubt, &error);
+        const float_vector result = g9_float(i0, i1, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g8_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g9_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -901,25 +1019,25 @@ static void g8_f16_settled(void *const *outs, const void *const *ins, const doub
         const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g8_float(i0, i1, &doubt, &error);
+        const float_vector result = g9_float(i0, i1, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 15.0f, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g8_double(lower_half(i0), lower_half(i1)), g8_double(upper_half(i0), upper_half(i1))));
+            PUT_f16(outs[0], i, JOINED_f16(g9_double(lower_half(i0), lower_half(i1)), g9_double(upper_half(i0), upper_half(i1))));
         }
     }
 }
 
-static void g8_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g9_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
-        PUT_f16(outs[0], i, JOINED_f16(g8_double(lower_half(i0), lower_half(i1)), g8_double(upper_half(i0), upper_half(i1))));
+        PUT_f16(outs[0], i, JOINED_f16(g9_double(lower_half(i0), lower_half(i1)), g9_double(upper_half(i0), upper_half(i1))));
     }
 }
 
-static void g8_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g9_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -927,26 +1045,26 @@ static void g8_bf16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g8_float(i0, i1, &doubt, &error);
+        const float_vector result = g9_float(i0, i1, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 15.0f, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g8_double(lower_half(i0), lower_half(i1)), g8_double(upper_half(i0), upper_half(i1))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g9_double(lower_half(i0), lower_half(i1)), g9_double(upper_half(i0), upper_half(i1))));
         }
     }
 }
 
-static void g8_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g9_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g8_double(lower_half(i0), lower_half(i1)), g8_double(upper_half(i0), upper_half(i1))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g9_double(lower_half(i0), lower_half(i1)), g9_double(upper_half(i0), upper_half(i1))));
     }
 }
 
 /* less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5 */
-static inline float_vector g9_float(const float_vector i0, const float_vector i1, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g10_float(const float_vector i0, const float_vector i1, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_mask t0 = i0 < all_float(0);
     const float_mask t1 = all_float(1) < i0;
@@ -957,9 +1075,10 @@ static inline float_vector g9_float(const float_vector i0, const float_vector i1
     const float_vector t6 = select_float(t2, k0, t5);
     *error = absolute_float(t6) * 3.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t6;
 }
-static inline double_vector g9_double(const double_vector i0, const double_vector i1, const double_vector k0)
+static inline double_vector g10_double(const double_vector i0, const double_vector i1, const double_vector k0)
 {
     const double_mask t0 = i0 < all_double(0);
     const double_mask t1 = all_double(1) < i0;
@@ -971,17 +1090,17 @@ static inline double_vector g9_double(const double_vector i0, const double_vecto
     return t6;
 }
 
-static void g9_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g10_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
-        PUT_f32(outs[0], i, JOINED_f32(g9_double(lower_half(i0), lower_half(i1), d0), g9_double(upper_half(i0), upper_half(i1), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g10_double(lower_half(i0), lower_half(i1), d0), g10_double(upper_half(i0), upper_half(i1), d0)));
     }
 }
 
-static void g9_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g10_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -989,13 +1108,13 @@ static void g9_f32_plain(void *const *outs, const void *const *ins, const double
         const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g9_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g10_float(i0, i1, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g9_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g10_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -1004,25 +1123,25 @@ static void g9_f16_settled(void *const *outs, const void *const *ins, const doub
         const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g9_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g10_float(i0, i1, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g9_double(lower_half(i0), lower_half(i1), d0), g9_double(upper_half(i0), upper_half(i1), d0)));
+            PUT_f16(outs[0], i, JOINED_f16(g10_double(lower_half(i0), lower_half(i1), d0), g10_double(upper_half(i0), upper_half(i1), d0)));
         }
     }
 }
 
-static void g9_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g10_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
-        PUT_f16(outs[0], i, JOINED_f16(g9_double(lower_half(i0), lower_half(i1), d0), g9_double(upper_half(i0), upper_half(i1), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g10_double(lower_half(i0), lower_half(i1), d0), g10_double(upper_half(i0), upper_half(i1), d0)));
     }
 }
 
-static void g9_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g10_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -1031,26 +1150,26 @@ static void g9_bf16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g9_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g10_float(i0, i1, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g9_double(lower_half(i0), lower_half(i1), d0), g9_double(upper_half(i0), upper_half(i1), d0)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g10_double(lower_half(i0), lower_half(i1), d0), g10_double(upper_half(i0), upper_half(i1), d0)));
         }
     }
 }
 
-static void g9_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g10_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g9_double(lower_half(i0), lower_half(i1), d0), g9_double(upper_half(i0), upper_half(i1), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g10_double(lower_half(i0), lower_half(i1), d0), g10_double(upper_half(i0), upper_half(i1), d0)));
     }
 }
 
 /* less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
-static inline float_vector g10_float(const float_vector i0, const float_vector i1, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error)
+static inline float_vector g11_float(const float_vector i0, const float_vector i1, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_mask t0 = i0 < k0;
     *doubt |= absolute_float(i0 - k0) <= (absolute_float(k0) * 1.0f * UNIT) * 2;
@@ -1063,9 +1182,10 @@ static inline float_vector g10_float(const float_vector i0, const float_vector i
     const float_vector t6 = select_float(t2, all_float(0), t5);
     *error = absolute_float(t6) * 3.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t6;
 }
-static inline double_vector g10_double(const double_vector i0, const double_vector i1, const double_vector k0, const double_vector k1)
+static inline double_vector g11_double(const double_vector i0, const double_vector i1, const double_vector k0, const double_vector k1)
 {
     const double_mask t0 = i0 < k0;
     const double_mask t1 = k1 < i0;
@@ -1077,18 +1197,18 @@ static inline double_vector g10_double(const double_vector i0, const double_vect
     return t6;
 }
 
-static void g10_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g11_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
-        PUT_f32(outs[0], i, JOINED_f32(g10_double(lower_half(i0), lower_half(i1), d0, d1), g10_double(upper_half(i0), upper_half(i1), d0, d1)));
+        PUT_f32(outs[0], i, JOINED_f32(g11_double(lower_half(i0), lower_half(i1), d0, d1), g11_double(upper_half(i0), upper_half(i1), d0, d1)));
     }
 }
 
-static void g10_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g11_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const float_vector f1 = all_float((float)constants[1]);
@@ -1097,13 +1217,13 @@ static void g10_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g10_float(i0, i1, f0, f1, &doubt, &error);
+        const float_vector result = g11_float(i0, i1, f0, f1, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g10_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g11_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const float_vector f1 = all_float((float)constants[1]);
@@ -1114,26 +1234,26 @@ static void g10_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g10_float(i0, i1, f0, f1, &doubt, &error);
+        const float_vector result = g11_float(i0, i1, f0, f1, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g10_double(lower_half(i0), lower_half(i1), d0, d1), g10_double(upper_half(i0), upper_half(i1), d0, d1)));
+            PUT_f16(outs[0], i, JOINED_f16(g11_double(lower_half(i0), lower_half(i1), d0, d1), g11_double(upper_half(i0), upper_half(i1), d0, d1)));
         }
     }
 }
 
-static void g10_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g11_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
-        PUT_f16(outs[0], i, JOINED_f16(g10_double(lower_half(i0), lower_half(i1), d0, d1), g10_double(upper_half(i0), upper_half(i1), d0, d1)));
+        PUT_f16(outs[0], i, JOINED_f16(g11_double(lower_half(i0), lower_half(i1), d0, d1), g11_double(upper_half(i0), upper_half(i1), d0, d1)));
     }
 }
 
-static void g10_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g11_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const float_vector f1 = all_float((float)constants[1]);
@@ -1144,27 +1264,27 @@ static void g10_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g10_float(i0, i1, f0, f1, &doubt, &error);
+        const float_vector result = g11_float(i0, i1, f0, f1, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g10_double(lower_half(i0), lower_half(i1), d0, d1), g10_double(upper_half(i0), upper_half(i1), d0, d1)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g11_double(lower_half(i0), lower_half(i1), d0, d1), g11_double(upper_half(i0), upper_half(i1), d0, d1)));
         }
     }
 }
 
-static void g10_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g11_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g10_double(lower_half(i0), lower_half(i1), d0, d1), g10_double(upper_half(i0), upper_half(i1), d0, d1)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g11_double(lower_half(i0), lower_half(i1), d0, d1), g11_double(upper_half(i0), upper_half(i1), d0, d1)));
     }
 }
 
 /* less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 sub:1,t3 div:t3,t4 log:t5 */
-static inline float_vector g11_float(const float_vector i0, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error)
+static inline float_vector g12_float(const float_vector i0, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_mask t0 = i0 < k0;
     const float_mask t1 = k1 < i0;
@@ -1175,9 +1295,10 @@ static inline float_vector g11_float(const float_vector i0, const float_vector k
     const float_vector t6 = log_of_float(t5);
     *error = (float_vector){0};
     (void)doubt;
+    (void)tiny_counts;
     return t6;
 }
-static inline double_vector g11_double(const double_vector i0, const double_vector k0, const double_vector k1)
+static inline double_vector g12_double(const double_vector i0, const double_vector k0, const double_vector k1)
 {
     const double_mask t0 = i0 < k0;
     const double_mask t1 = k1 < i0;
@@ -1189,17 +1310,17 @@ static inline double_vector g11_double(const double_vector i0, const double_vect
     return t6;
 }
 
-static void g11_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g12_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        PUT_f32(outs[0], i, JOINED_f32(g11_double(lower_half(i0), d0, d1), g11_double(upper_half(i0), d0, d1)));
+        PUT_f32(outs[0], i, JOINED_f32(g12_double(lower_half(i0), d0, d1), g12_double(upper_half(i0), d0, d1)));
     }
 }
 
-static void g11_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g12_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const float_vector f1 = all_float((float)constants[1]);
@@ -1207,34 +1328,34 @@ static void g11_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i0 = FETCH_f32(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g11_float(i0, f0, f1, &doubt, &error);
+        const float_vector result = g12_float(i0, f0, f1, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g11_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g12_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        PUT_f16(outs[0], i, JOINED_f16(g11_double(lower_half(i0), d0, d1), g11_double(upper_half(i0), d0, d1)));
+        PUT_f16(outs[0], i, JOINED_f16(g12_double(lower_half(i0), d0, d1), g12_double(upper_half(i0), d0, d1)));
     }
 }
 
-static void g11_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g12_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g11_double(lower_half(i0), d0, d1), g11_double(upper_half(i0), d0, d1)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g12_double(lower_half(i0), d0, d1), g12_double(upper_half(i0), d0, d1)));
     }
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 */
-static inline float_vector g12_float(const float_vector i0, const float_vector i2, float_mask *doubt, float_vector *error)
+static inline float_vector g13_float(const float_vector i0, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_mask t0 = i2 <= all_float(0);
     const float_vector t1 = -i2;
@@ -1242,9 +1363,10 @@ static inline float_vector g12_float(const float_vector i0, const float_vector i
     const float_vector t3 = i0 * t2;
     *error = absolute_float(t3) * 1.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t3;
 }
-static inline double_vector g12_double(const double_vector i0, const double_vector i2)
+static inline double_vector g13_double(const double_vector i0, const double_vector i2)
 {
     const double_mask t0 = i2 <= all_double(0);
     const double_vector t1 = -i2;
@@ -1253,17 +1375,17 @@ static inline double_vector g12_double(const double_vector i0, const double_vect
     return t3;
 }
 
-static void g12_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g13_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g12_double(lower_half(i0), lower_half(i2)), g12_double(upper_half(i0), upper_half(i2))));
+        PUT_f32(outs[0], i, JOINED_f32(g13_double(lower_half(i0), lower_half(i2)), g13_double(upper_half(i0), upper_half(i2))));
     }
 }
 
-static void g12_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g13_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -1271,13 +1393,13 @@ static void g12_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g12_float(i0, i2, &doubt, &error);
+        const float_vector result = g13_float(i0, i2, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g12_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g13_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -1285,25 +1407,25 @@ static void g12_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g12_float(i0, i2, &doubt, &error);
+        const float_vector result = g13_float(i0, i2, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g12_double(lower_half(i0), lower_half(i2)), g12_double(upper_half(i0), upper_half(i2))));
+            PUT_f16(outs[0], i, JOINED_f16(g13_double(lower_half(i0), lower_half(i2)), g13_double(upper_half(i0), upper_half(i2))));
         }
     }
 }
 
-static void g12_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g13_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g12_double(lower_half(i0), lower_half(i2)), g12_double(upper_half(i0), upper_half(i2))));
+        PUT_f16(outs[0], i, JOINED_f16(g13_double(lower_half(i0), lower_half(i2)), g13_double(upper_half(i0), upper_half(i2))));
     }
 }
 
-static void g12_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g13_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -1311,13 +1433,13 @@ static void g12_f16_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g12_float(i0, i2, &doubt, &error);
+        const float_vector result = g13_float(i0, i2, &doubt, &error, 0);
         (void)error;
         PUT_f16(outs[0], i, result);
     }
 }
 
-static void g12_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g13_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -1325,25 +1447,25 @@ static void g12_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g12_float(i0, i2, &doubt, &error);
+        const float_vector result = g13_float(i0, i2, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g12_double(lower_half(i0), lower_half(i2)), g12_double(upper_half(i0), upper_half(i2))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g13_double(lower_half(i0), lower_half(i2)), g13_double(upper_half(i0), upper_half(i2))));
         }
     }
 }
 
-static void g12_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g13_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g12_double(lower_half(i0), lower_half(i2)), g12_double(upper_half(i0), upper_half(i2))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g13_double(lower_half(i0), lower_half(i2)), g13_double(upper_half(i0), upper_half(i2))));
     }
 }
 
-static void g12_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g13_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -1351,14 +1473,14 @@ static void g12_bf16_plain(void *const *outs, const void *const *ins, const doub
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g12_float(i0, i2, &doubt, &error);
+        const float_vector result = g13_float(i0, i2, &doubt, &error, -1);
         (void)error;
         PUT_bf16(outs[0], i, result);
     }
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0 */
-static inline float_vector g13_float(const float_vector i0, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g14_float(const float_vector i0, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_mask t0 = i2 <= all_float(0);
     const float_vector t1 = -i2;
@@ -1367,9 +1489,10 @@ static inline float_vector g13_float(const float_vector i0, const float_vector i
     const float_vector t4 = t3 / k0;
     *error = absolute_float(t4) * 3.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t4;
 }
-static inline double_vector g13_double(const double_vector i0, const double_vector i2, const double_vector k0)
+static inline double_vector g14_double(const double_vector i0, const double_vector i2, const double_vector k0)
 {
     const double_mask t0 = i2 <= all_double(0);
     const double_vector t1 = -i2;
@@ -1379,115 +1502,25 @@ static inline double_vector g13_double(const double_vector i0, const double_vect
     return t4;
 }
 
-static void g13_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g13_double(lower_half(i0), lower_half(i2), d0), g13_double(upper_half(i0), upper_half(i2), d0)));
-    }
-}
-
-static void g13_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g13_float(i0, i2, f0, &doubt, &error);
-        (void)error;
-        PUT_f32(outs[0], i, result);
-    }
-}
-
-static void g13_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g13_float(i0, i2, f0, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g13_double(lower_half(i0), lower_half(i2), d0), g13_double(upper_half(i0), upper_half(i2), d0)));
-        }
-    }
-}
-
-static void g13_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g13_double(lower_half(i0), lower_half(i2), d0), g13_double(upper_half(i0), upper_half(i2), d0)));
-    }
-}
-
-static void g13_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g13_float(i0, i2, f0, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g13_double(lower_half(i0), lower_half(i2), d0), g13_double(upper_half(i0), upper_half(i2), d0)));
-        }
-    }
-}
-
-static void g13_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g13_double(lower_half(i0), lower_half(i2), d0), g13_double(upper_half(i0), upper_half(i2), d0)));
-    }
-}
-
-/* log:i0 */
-static inline float_vector g14_float(const float_vector i0, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = log_of_float(i0);
-    *error = absolute_float(t0) * 2.0f * UNIT;
-    (void)doubt;
-    return t0;
-}
-static inline double_vector g14_double(const double_vector i0)
-{
-    const double_vector t0 = log_of_double(i0);
-    return t0;
-}
-
 static void g14_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        PUT_f32(outs[0], i, JOINED_f32(g14_double(lower_half(i0)), g14_double(upper_half(i0))));
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        PUT_f32(outs[0], i, JOINED_f32(g14_double(lower_half(i0), lower_half(i2), d0), g14_double(upper_half(i0), upper_half(i2), d0)));
     }
 }
 
 static void g14_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g14_float(i0, &doubt, &error);
+        const float_vector result = g14_float(i0, i2, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -1495,73 +1528,71 @@ static void g14_f32_plain(void *const *outs, const void *const *ins, const doubl
 
 static void g14_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g14_float(i0, &doubt, &error);
+        const float_vector result = g14_float(i0, i2, f0, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g14_double(lower_half(i0)), g14_double(upper_half(i0))));
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g14_double(lower_half(i0), lower_half(i2), d0), g14_double(upper_half(i0), upper_half(i2), d0)));
         }
     }
 }
 
 static void g14_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        PUT_f16(outs[0], i, JOINED_f16(g14_double(lower_half(i0)), g14_double(upper_half(i0))));
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        PUT_f16(outs[0], i, JOINED_f16(g14_double(lower_half(i0), lower_half(i2), d0), g14_double(upper_half(i0), upper_half(i2), d0)));
     }
 }
 
 static void g14_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g14_float(i0, &doubt, &error);
+        const float_vector result = g14_float(i0, i2, f0, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g14_double(lower_half(i0)), g14_double(upper_half(i0))));
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g14_double(lower_half(i0), lower_half(i2), d0), g14_double(upper_half(i0), upper_half(i2), d0)));
         }
     }
 }
 
 static void g14_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g14_double(lower_half(i0)), g14_double(upper_half(i0))));
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g14_double(lower_half(i0), lower_half(i2), d0), g14_double(upper_half(i0), upper_half(i2), d0)));
     }
 }
 
-/* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 */
-static inline float_vector g15_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error)
+/* log:i0 */
+static inline float_vector g15_float(const float_vector i0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = log_of_float(i2);
-    const float_vector t1 = t0 - i1;
-    const float_vector e1 = absolute_float(t0) * 2.0f * UNIT + absolute_float(t1) * 2.0f * UNIT;
-    const float_vector t2 = t1 + all_float(1);
-    const float_vector e2 = e1 + absolute_float(t2) * 2.0f * UNIT;
-    const float_vector t3 = i0 * t2;
-    const float_vector e3 = (e2) * absolute_float(i0) + absolute_float(t3) * 2.0f * UNIT;
-    *error = e3;
+    const float_vector t0 = log_of_float(i0);
+    *error = absolute_float(t0) * 2.0f * UNIT;
     (void)doubt;
-    return t3;
+    (void)tiny_counts;
+    return t0;
 }
-static inline double_vector g15_double(const double_vector i0, const double_vector i1, const double_vector i2)
+static inline double_vector g15_double(const double_vector i0)
 {
-    const double_vector t0 = log_of_double(i2);
-    const double_vector t1 = t0 - i1;
-    const double_vector t2 = t1 + all_double(1);
-    const double_vector t3 = i0 * t2;
-    return t3;
+    const double_vector t0 = log_of_double(i0);
+    return t0;
 }
 
 static void g15_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
@@ -1569,9 +1600,7 @@ static void g15_f32_in_double(void *const *outs, const void *const *ins, const d
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g15_double(lower_half(i0), lower_half(i1), lower_half(i2)), g15_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        PUT_f32(outs[0], i, JOINED_f32(g15_double(lower_half(i0)), g15_double(upper_half(i0))));
     }
 }
 
@@ -1580,11 +1609,9 @@ static void g15_f32_plain(void *const *outs, const void *const *ins, const doubl
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g15_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g15_float(i0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -1595,14 +1622,12 @@ static void g15_f16_settled(void *const *outs, const void *const *ins, const dou
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g15_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g15_float(i0, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g15_double(lower_half(i0), lower_half(i1), lower_half(i2)), g15_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g15_double(lower_half(i0)), g15_double(upper_half(i0))));
         }
     }
 }
@@ -1612,9 +1637,7 @@ static void g15_f16_in_double(void *const *outs, const void *const *ins, const d
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g15_double(lower_half(i0), lower_half(i1), lower_half(i2)), g15_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        PUT_f16(outs[0], i, JOINED_f16(g15_double(lower_half(i0)), g15_double(upper_half(i0))));
     }
 }
 
@@ -1623,14 +1646,12 @@ static void g15_bf16_settled(void *const *outs, const void *const *ins, const do
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g15_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g15_float(i0, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g15_double(lower_half(i0), lower_half(i1), lower_half(i2)), g15_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g15_double(lower_half(i0)), g15_double(upper_half(i0))));
         }
     }
 }
@@ -1640,14 +1661,118 @@ static void g15_bf16_in_double(void *const *outs, const void *const *ins, const 
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g15_double(lower_half(i0)), g15_double(upper_half(i0))));
+    }
+}
+
+/* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 */
+static inline float_vector g16_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = log_of_float(i2);
+    const float_vector t1 = t0 - i1;
+    const float_vector e1 = absolute_float(t0) * 2.0f * UNIT + absolute_float(t1) * 2.0f * UNIT;
+    const float_vector t2 = t1 + all_float(1);
+    const float_vector e2 = e1 + absolute_float(t2) * 2.0f * UNIT;
+    const float_vector t3 = i0 * t2;
+    const float_vector e3 = (e2) * absolute_float(i0) + absolute_float(t3) * 2.0f * UNIT;
+    *error = e3;
+    (void)doubt;
+    (void)tiny_counts;
+    return t3;
+}
+static inline double_vector g16_double(const double_vector i0, const double_vector i1, const double_vector i2)
+{
+    const double_vector t0 = log_of_double(i2);
+    const double_vector t1 = t0 - i1;
+    const double_vector t2 = t1 + all_double(1);
+    const double_vector t3 = i0 * t2;
+    return t3;
+}
+
+static void g16_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        PUT_f32(outs[0], i, JOINED_f32(g16_double(lower_half(i0), lower_half(i1), lower_half(i2)), g16_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+    }
+}
+
+static void g16_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g16_float(i0, i1, i2, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g16_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g16_float(i0, i1, i2, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g16_double(lower_half(i0), lower_half(i1), lower_half(i2)), g16_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        }
+    }
+}
+
+static void g16_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        PUT_f16(outs[0], i, JOINED_f16(g16_double(lower_half(i0), lower_half(i1), lower_half(i2)), g16_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+    }
+}
+
+static void g16_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g15_double(lower_half(i0), lower_half(i1), lower_half(i2)), g15_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g16_float(i0, i1, i2, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g16_double(lower_half(i0), lower_half(i1), lower_half(i2)), g16_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        }
+    }
+}
+
+static void g16_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g16_double(lower_half(i0), lower_half(i1), lower_half(i2)), g16_double(upper_half(i0), upper_half(i1), upper_half(i2))));
     }
 }
 
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0 */
-static inline float_vector g16_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g17_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = log_of_float(i2);
     const float_vector t1 = t0 - i1;
@@ -1660,9 +1785,10 @@ static inline float_vector g16_float(const float_vector i0, const float_vector i
     const float_vector e4 = (e3) / absolute_float(k0) + absolute_float(t4) * 3.0f * UNIT;
     *error = e4;
     (void)doubt;
+    (void)tiny_counts;
     return t4;
 }
-static inline double_vector g16_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
+static inline double_vector g17_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
 {
     const double_vector t0 = log_of_double(i2);
     const double_vector t1 = t0 - i1;
@@ -1672,18 +1798,18 @@ static inline double_vector g16_double(const double_vector i0, const double_vect
     return t4;
 }
 
-static void g16_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g17_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g16_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g16_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g17_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g17_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g16_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g17_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -1692,13 +1818,13 @@ static void g16_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g16_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g17_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g16_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g17_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -1708,26 +1834,26 @@ static void g16_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g16_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g17_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g16_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g16_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+            PUT_f16(outs[0], i, JOINED_f16(g17_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g17_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
 
-static void g16_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g17_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g16_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g16_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g17_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g17_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g16_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g17_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -1737,39 +1863,41 @@ static void g16_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g16_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g17_float(i0, i1, i2, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g16_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g16_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g17_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g17_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
 
-static void g16_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g17_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g16_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g16_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g17_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g17_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
 /* minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4 */
-static inline float_vector g17_float(const float_vector i0, float_mask *doubt, float_vector *error)
+static inline float_vector g18_float(const float_vector i0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = minimum_float(i0, all_float(0));
     const float_vector t1 = absolute_float(i0);
     const float_vector t2 = -t1;
     const float_vector t3 = exp_of_float(t2, all_float(0));
+    *doubt |= tiny_counts & (t3 < 0x1p-60f);
     const float_vector t4 = log1p_of_float(t3);
     const float_vector t5 = t0 - t4;
     *error = absolute_float(t5) * 6.5f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t5;
 }
-static inline double_vector g17_double(const double_vector i0)
+static inline double_vector g18_double(const double_vector i0)
 {
     const double_vector t0 = minimum_double(i0, all_double(0));
     const double_vector t1 = absolute_double(i0);
@@ -1780,97 +1908,12 @@ static inline double_vector g17_double(const double_vector i0)
     return t5;
 }
 
-static void g17_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        PUT_f32(outs[0], i, JOINED_f32(g17_double(lower_half(i0)), g17_double(upper_half(i0))));
-    }
-}
-
-static void g17_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g17_float(i0, &doubt, &error);
-        (void)error;
-        PUT_f32(outs[0], i, result);
-    }
-}
-
-static void g17_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g17_float(i0, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 6.5f, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g17_double(lower_half(i0)), g17_double(upper_half(i0))));
-        }
-    }
-}
-
-static void g17_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        PUT_f16(outs[0], i, JOINED_f16(g17_double(lower_half(i0)), g17_double(upper_half(i0))));
-    }
-}
-
-static void g17_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g17_float(i0, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 6.5f, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g17_double(lower_half(i0)), g17_double(upper_half(i0))));
-        }
-    }
-}
-
-static void g17_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g17_double(lower_half(i0)), g17_double(upper_half(i0))));
-    }
-}
-
-/* mul:i0,i1 */
-static inline float_vector g18_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = i0 * i1;
-    *error = absolute_float(t0) * 1.0f * UNIT;
-    (void)doubt;
-    return t0;
-}
-static inline double_vector g18_double(const double_vector i0, const double_vector i1)
-{
-    const double_vector t0 = i0 * i1;
-    return t0;
-}
-
 static void g18_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        PUT_f32(outs[0], i, JOINED_f32(g18_double(lower_half(i0), lower_half(i1)), g18_double(upper_half(i0), upper_half(i1))));
+        PUT_f32(outs[0], i, JOINED_f32(g18_double(lower_half(i0)), g18_double(upper_half(i0))));
     }
 }
 
@@ -1879,10 +1922,9 @@ static void g18_f32_plain(void *const *outs, const void *const *ins, const doubl
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g18_float(i0, i1, &doubt, &error);
+        const float_vector result = g18_float(i0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -1893,13 +1935,12 @@ static void g18_f16_settled(void *const *outs, const void *const *ins, const dou
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g18_float(i0, i1, &doubt, &error);
+        const float_vector result = g18_float(i0, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g18_double(lower_half(i0), lower_half(i1)), g18_double(upper_half(i0), upper_half(i1))));
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 6.5f, doubt, 1))) {
+            PUT_f16(outs[0], i, JOINED_f16(g18_double(lower_half(i0)), g18_double(upper_half(i0))));
         }
     }
 }
@@ -1909,22 +1950,7 @@ static void g18_f16_in_double(void *const *outs, const void *const *ins, const d
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        PUT_f16(outs[0], i, JOINED_f16(g18_double(lower_half(i0), lower_half(i1)), g18_double(upper_half(i0), upper_half(i1))));
-    }
-}
-
-static void g18_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g18_float(i0, i1, &doubt, &error);
-        (void)error;
-        PUT_f16(outs[0], i, result);
+        PUT_f16(outs[0], i, JOINED_f16(g18_double(lower_half(i0)), g18_double(upper_half(i0))));
     }
 }
 
@@ -1933,13 +1959,12 @@ static void g18_bf16_settled(void *const *outs, const void *const *ins, const do
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g18_float(i0, i1, &doubt, &error);
+        const float_vector result = g18_float(i0, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g18_double(lower_half(i0), lower_half(i1)), g18_double(upper_half(i0), upper_half(i1))));
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 6.5f, doubt, 1))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g18_double(lower_half(i0)), g18_double(upper_half(i0))));
         }
     }
 }
@@ -1949,56 +1974,44 @@ static void g18_bf16_in_double(void *const *outs, const void *const *ins, const 
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g18_double(lower_half(i0), lower_half(i1)), g18_double(upper_half(i0), upper_half(i1))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g18_double(lower_half(i0)), g18_double(upper_half(i0))));
     }
 }
 
-static void g18_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+/* mul:i0,i1 */
+static inline float_vector g19_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g18_float(i0, i1, &doubt, &error);
-        (void)error;
-        PUT_bf16(outs[0], i, result);
-    }
-}
-
-/* mul:i0,k0 */
-static inline float_vector g19_float(const float_vector i0, const float_vector k0, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = i0 * k0;
-    *error = absolute_float(t0) * 2.0f * UNIT;
+    const float_vector t0 = i0 * i1;
+    *error = absolute_float(t0) * 1.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t0;
 }
-static inline double_vector g19_double(const double_vector i0, const double_vector k0)
+static inline double_vector g19_double(const double_vector i0, const double_vector i1)
 {
-    const double_vector t0 = i0 * k0;
+    const double_vector t0 = i0 * i1;
     return t0;
 }
 
 static void g19_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const double_vector d0 = all_double((double)constants[0]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        PUT_f32(outs[0], i, JOINED_f32(g19_double(lower_half(i0), d0), g19_double(upper_half(i0), d0)));
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        PUT_f32(outs[0], i, JOINED_f32(g19_double(lower_half(i0), lower_half(i1)), g19_double(upper_half(i0), upper_half(i1))));
     }
 }
 
 static void g19_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const float_vector f0 = all_float((float)constants[0]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g19_float(i0, f0, &doubt, &error);
+        const float_vector result = g19_float(i0, i1, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -2006,37 +2019,39 @@ static void g19_f32_plain(void *const *outs, const void *const *ins, const doubl
 
 static void g19_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const float_vector f0 = all_float((float)constants[0]);
-    const double_vector d0 = all_double((double)constants[0]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g19_float(i0, f0, &doubt, &error);
+        const float_vector result = g19_float(i0, i1, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g19_double(lower_half(i0), d0), g19_double(upper_half(i0), d0)));
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g19_double(lower_half(i0), lower_half(i1)), g19_double(upper_half(i0), upper_half(i1))));
         }
     }
 }
 
 static void g19_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const double_vector d0 = all_double((double)constants[0]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        PUT_f16(outs[0], i, JOINED_f16(g19_double(lower_half(i0), d0), g19_double(upper_half(i0), d0)));
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        PUT_f16(outs[0], i, JOINED_f16(g19_double(lower_half(i0), lower_half(i1)), g19_double(upper_half(i0), upper_half(i1))));
     }
 }
 
 static void g19_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const float_vector f0 = all_float((float)constants[0]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g19_float(i0, f0, &doubt, &error);
+        const float_vector result = g19_float(i0, i1, &doubt, &error, 0);
         (void)error;
         PUT_f16(outs[0], i, result);
     }
@@ -2044,57 +2059,62 @@ static void g19_f16_plain(void *const *outs, const void *const *ins, const doubl
 
 static void g19_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const float_vector f0 = all_float((float)constants[0]);
-    const double_vector d0 = all_double((double)constants[0]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g19_float(i0, f0, &doubt, &error);
+        const float_vector result = g19_float(i0, i1, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g19_double(lower_half(i0), d0), g19_double(upper_half(i0), d0)));
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g19_double(lower_half(i0), lower_half(i1)), g19_double(upper_half(i0), upper_half(i1))));
         }
     }
 }
 
 static void g19_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const double_vector d0 = all_double((double)constants[0]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g19_double(lower_half(i0), d0), g19_double(upper_half(i0), d0)));
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g19_double(lower_half(i0), lower_half(i1)), g19_double(upper_half(i0), upper_half(i1))));
     }
 }
 
 static void g19_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const float_vector f0 = all_float((float)constants[0]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g19_float(i0, f0, &doubt, &error);
+        const float_vector result = g19_float(i0, i1, &doubt, &error, -1);
         (void)error;
         PUT_bf16(outs[0], i, result);
     }
 }
 
-/* mul:k0,i1 add:i0,t0 */
-static inline float_vector g20_float(const float_vector i0, const float_vector i1, const float_vector k0, float_mask *doubt, float_vector *error)
+/* mul:i0,i1 mul:k0,i1 sub:t0,t1 */
+static inline float_vector g20_float(const float_vector i0, const float_vector i1, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = k0 * i1;
-    const float_vector t1 = i0 + t0;
-    const float_vector e1 = absolute_float(t0) * 2.0f * UNIT + absolute_float(t1) * 2.0f * UNIT;
-    *error = e1;
+    const float_vector t0 = i0 * i1;
+    const float_vector t1 = k0 * i1;
+    const float_vector t2 = t0 - t1;
+    const float_vector e2 = absolute_float(t0) * 1.0f * UNIT + absolute_float(t1) * 2.0f * UNIT + absolute_float(t2) * 2.0f * UNIT;
+    *error = e2;
     (void)doubt;
-    return t1;
+    (void)tiny_counts;
+    return t2;
 }
 static inline double_vector g20_double(const double_vector i0, const double_vector i1, const double_vector k0)
 {
-    const double_vector t0 = k0 * i1;
-    const double_vector t1 = i0 + t0;
-    return t1;
+    const double_vector t0 = i0 * i1;
+    const double_vector t1 = k0 * i1;
+    const double_vector t2 = t0 - t1;
+    return t2;
 }
 
 static void g20_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
@@ -2115,7 +2135,7 @@ static void g20_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g20_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g20_float(i0, i1, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -2130,7 +2150,7 @@ static void g20_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g20_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g20_float(i0, i1, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
             PUT_f16(outs[0], i, JOINED_f16(g20_double(lower_half(i0), lower_half(i1), d0), g20_double(upper_half(i0), upper_half(i1), d0)));
@@ -2157,7 +2177,7 @@ static void g20_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g20_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g20_float(i0, i1, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
             PUT_bf16(outs[0], i, JOINED_bf16(g20_double(lower_half(i0), lower_half(i1), d0), g20_double(upper_half(i0), upper_half(i1), d0)));
@@ -2175,21 +2195,19 @@ static void g20_bf16_in_double(void *const *outs, const void *const *ins, const 
     }
 }
 
-/* mul:k0,i1 sub:i0,t0 */
-static inline float_vector g21_float(const float_vector i0, const float_vector i1, const float_vector k0, float_mask *doubt, float_vector *error)
+/* mul:i0,k0 */
+static inline float_vector g21_float(const float_vector i0, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = k0 * i1;
-    const float_vector t1 = i0 - t0;
-    const float_vector e1 = absolute_float(t0) * 2.0f * UNIT + absolute_float(t1) * 2.0f * UNIT;
-    *error = e1;
+    const float_vector t0 = i0 * k0;
+    *error = absolute_float(t0) * 2.0f * UNIT;
     (void)doubt;
-    return t1;
+    (void)tiny_counts;
+    return t0;
 }
-static inline double_vector g21_double(const double_vector i0, const double_vector i1, const double_vector k0)
+static inline double_vector g21_double(const double_vector i0, const double_vector k0)
 {
-    const double_vector t0 = k0 * i1;
-    const double_vector t1 = i0 - t0;
-    return t1;
+    const double_vector t0 = i0 * k0;
+    return t0;
 }
 
 static void g21_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
@@ -2197,8 +2215,7 @@ static void g21_f32_in_double(void *const *outs, const void *const *ins, const d
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        PUT_f32(outs[0], i, JOINED_f32(g21_double(lower_half(i0), lower_half(i1), d0), g21_double(upper_half(i0), upper_half(i1), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g21_double(lower_half(i0), d0), g21_double(upper_half(i0), d0)));
     }
 }
 
@@ -2207,10 +2224,9 @@ static void g21_f32_plain(void *const *outs, const void *const *ins, const doubl
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g21_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g21_float(i0, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -2222,13 +2238,12 @@ static void g21_f16_settled(void *const *outs, const void *const *ins, const dou
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g21_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g21_float(i0, f0, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g21_double(lower_half(i0), lower_half(i1), d0), g21_double(upper_half(i0), upper_half(i1), d0)));
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g21_double(lower_half(i0), d0), g21_double(upper_half(i0), d0)));
         }
     }
 }
@@ -2238,8 +2253,20 @@ static void g21_f16_in_double(void *const *outs, const void *const *ins, const d
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        PUT_f16(outs[0], i, JOINED_f16(g21_double(lower_half(i0), lower_half(i1), d0), g21_double(upper_half(i0), upper_half(i1), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g21_double(lower_half(i0), d0), g21_double(upper_half(i0), d0)));
+    }
+}
+
+static void g21_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g21_float(i0, f0, &doubt, &error, 0);
+        (void)error;
+        PUT_f16(outs[0], i, result);
     }
 }
 
@@ -2249,13 +2276,12 @@ static void g21_bf16_settled(void *const *outs, const void *const *ins, const do
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g21_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g21_float(i0, f0, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g21_double(lower_half(i0), lower_half(i1), d0), g21_double(upper_half(i0), upper_half(i1), d0)));
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g21_double(lower_half(i0), d0), g21_double(upper_half(i0), d0)));
         }
     }
 }
@@ -2265,19 +2291,224 @@ static void g21_bf16_in_double(void *const *outs, const void *const *ins, const 
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g21_double(lower_half(i0), d0), g21_double(upper_half(i0), d0)));
+    }
+}
+
+static void g21_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g21_float(i0, f0, &doubt, &error, -1);
+        (void)error;
+        PUT_bf16(outs[0], i, result);
+    }
+}
+
+/* mul:k0,i1 add:i0,t0 */
+static inline float_vector g22_float(const float_vector i0, const float_vector i1, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = k0 * i1;
+    const float_vector t1 = i0 + t0;
+    const float_vector e1 = absolute_float(t0) * 2.0f * UNIT + absolute_float(t1) * 2.0f * UNIT;
+    *error = e1;
+    (void)doubt;
+    (void)tiny_counts;
+    return t1;
+}
+static inline double_vector g22_double(const double_vector i0, const double_vector i1, const double_vector k0)
+{
+    const double_vector t0 = k0 * i1;
+    const double_vector t1 = i0 + t0;
+    return t1;
+}
+
+static void g22_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        PUT_f32(outs[0], i, JOINED_f32(g22_double(lower_half(i0), lower_half(i1), d0), g22_double(upper_half(i0), upper_half(i1), d0)));
+    }
+}
+
+static void g22_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g22_float(i0, i1, f0, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g22_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g22_float(i0, i1, f0, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g22_double(lower_half(i0), lower_half(i1), d0), g22_double(upper_half(i0), upper_half(i1), d0)));
+        }
+    }
+}
+
+static void g22_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        PUT_f16(outs[0], i, JOINED_f16(g22_double(lower_half(i0), lower_half(i1), d0), g22_double(upper_half(i0), upper_half(i1), d0)));
+    }
+}
+
+static void g22_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g21_double(lower_half(i0), lower_half(i1), d0), g21_double(upper_half(i0), upper_half(i1), d0)));
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g22_float(i0, i1, f0, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g22_double(lower_half(i0), lower_half(i1), d0), g22_double(upper_half(i0), upper_half(i1), d0)));
+        }
+    }
+}
+
+static void g22_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g22_double(lower_half(i0), lower_half(i1), d0), g22_double(upper_half(i0), upper_half(i1), d0)));
+    }
+}
+
+/* mul:k0,i1 sub:i0,t0 */
+static inline float_vector g23_float(const float_vector i0, const float_vector i1, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = k0 * i1;
+    const float_vector t1 = i0 - t0;
+    const float_vector e1 = absolute_float(t0) * 2.0f * UNIT + absolute_float(t1) * 2.0f * UNIT;
+    *error = e1;
+    (void)doubt;
+    (void)tiny_counts;
+    return t1;
+}
+static inline double_vector g23_double(const double_vector i0, const double_vector i1, const double_vector k0)
+{
+    const double_vector t0 = k0 * i1;
+    const double_vector t1 = i0 - t0;
+    return t1;
+}
+
+static void g23_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        PUT_f32(outs[0], i, JOINED_f32(g23_double(lower_half(i0), lower_half(i1), d0), g23_double(upper_half(i0), upper_half(i1), d0)));
+    }
+}
+
+static void g23_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g23_float(i0, i1, f0, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g23_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g23_float(i0, i1, f0, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g23_double(lower_half(i0), lower_half(i1), d0), g23_double(upper_half(i0), upper_half(i1), d0)));
+        }
+    }
+}
+
+static void g23_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        PUT_f16(outs[0], i, JOINED_f16(g23_double(lower_half(i0), lower_half(i1), d0), g23_double(upper_half(i0), upper_half(i1), d0)));
+    }
+}
+
+static void g23_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g23_float(i0, i1, f0, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g23_double(lower_half(i0), lower_half(i1), d0), g23_double(upper_half(i0), upper_half(i1), d0)));
+        }
+    }
+}
+
+static void g23_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g23_double(lower_half(i0), lower_half(i1), d0), g23_double(upper_half(i0), upper_half(i1), d0)));
     }
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 */
-static inline float_vector g22_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error)
+static inline float_vector g24_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = -i0;
     const float_vector t1 = maximum_float(all_float(0), t0);
     const float_vector t2 = absolute_float(i0);
     const float_vector t3 = -t2;
     const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = log1p_of_float(t4);
     const float_vector t6 = t1 + t5;
     const float_vector t7 = i1 * t6;
@@ -2290,9 +2521,10 @@ static inline float_vector g22_float(const float_vector i0, const float_vector i
     const float_vector e13 = absolute_float(t8) * 8.5f * UNIT + absolute_float(t12) * 8.5f * UNIT + absolute_float(t13) * 2.0f * UNIT;
     *error = e13;
     (void)doubt;
+    (void)tiny_counts;
     return t13;
 }
-static inline double_vector g22_double(const double_vector i0, const double_vector i1, const double_vector i2)
+static inline double_vector g24_double(const double_vector i0, const double_vector i1, const double_vector i2)
 {
     const double_vector t0 = -i0;
     const double_vector t1 = maximum_double(all_double(0), t0);
@@ -2311,18 +2543,18 @@ static inline double_vector g22_double(const double_vector i0, const double_vect
     return t13;
 }
 
-static void g22_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g24_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g22_double(lower_half(i0), lower_half(i1), lower_half(i2)), g22_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        PUT_f32(outs[0], i, JOINED_f32(g24_double(lower_half(i0), lower_half(i1), lower_half(i2)), g24_double(upper_half(i0), upper_half(i1), upper_half(i2))));
     }
 }
 
-static void g22_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g24_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -2331,13 +2563,13 @@ static void g22_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g22_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g24_float(i0, i1, i2, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g22_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g24_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -2346,26 +2578,26 @@ static void g22_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g22_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g24_float(i0, i1, i2, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g22_double(lower_half(i0), lower_half(i1), lower_half(i2)), g22_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+            PUT_f16(outs[0], i, JOINED_f16(g24_double(lower_half(i0), lower_half(i1), lower_half(i2)), g24_double(upper_half(i0), upper_half(i1), upper_half(i2))));
         }
     }
 }
 
-static void g22_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g24_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g22_double(lower_half(i0), lower_half(i1), lower_half(i2)), g22_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        PUT_f16(outs[0], i, JOINED_f16(g24_double(lower_half(i0), lower_half(i1), lower_half(i2)), g24_double(upper_half(i0), upper_half(i1), upper_half(i2))));
     }
 }
 
-static void g22_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g24_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -2374,33 +2606,34 @@ static void g22_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g22_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g24_float(i0, i1, i2, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g22_double(lower_half(i0), lower_half(i1), lower_half(i2)), g22_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g24_double(lower_half(i0), lower_half(i1), lower_half(i2)), g24_double(upper_half(i0), upper_half(i1), upper_half(i2))));
         }
     }
 }
 
-static void g22_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g24_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g22_double(lower_half(i0), lower_half(i1), lower_half(i2)), g22_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g24_double(lower_half(i0), lower_half(i1), lower_half(i2)), g24_double(upper_half(i0), upper_half(i1), upper_half(i2))));
     }
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 */
-static inline float_vector g23_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, float_mask *doubt, float_vector *error)
+static inline float_vector g25_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = -i0;
     const float_vector t1 = maximum_float(all_float(0), t0);
     const float_vector t2 = absolute_float(i0);
     const float_vector t3 = -t2;
     const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = log1p_of_float(t4);
     const float_vector t6 = t1 + t5;
     const float_vector t7 = i1 * t6;
@@ -2415,9 +2648,10 @@ static inline float_vector g23_float(const float_vector i0, const float_vector i
     const float_vector e14 = (e13) * absolute_float(i2) + absolute_float(t14) * 2.0f * UNIT;
     *error = e14;
     (void)doubt;
+    (void)tiny_counts;
     return t14;
 }
-static inline double_vector g23_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3)
+static inline double_vector g25_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3)
 {
     const double_vector t0 = -i0;
     const double_vector t1 = maximum_double(all_double(0), t0);
@@ -2437,251 +2671,6 @@ static inline double_vector g23_double(const double_vector i0, const double_vect
     return t14;
 }
 
-static void g23_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        const float_vector i3 = FETCH_f32(ins[3], i);
-        PUT_f32(outs[0], i, JOINED_f32(g23_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g23_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
-    }
-}
-
-static void g23_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        const float_vector i3 = FETCH_f32(ins[3], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g23_float(i0, i1, i2, i3, &doubt, &error);
-        (void)error;
-        PUT_f32(outs[0], i, result);
-    }
-}
-
-static void g23_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        const float_vector i3 = FETCH_f16(ins[3], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g23_float(i0, i1, i2, i3, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g23_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g23_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
-        }
-    }
-}
-
-static void g23_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        const float_vector i3 = FETCH_f16(ins[3], i);
-        PUT_f16(outs[0], i, JOINED_f16(g23_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g23_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
-    }
-}
-
-static void g23_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        const float_vector i3 = FETCH_bf16(ins[3], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g23_float(i0, i1, i2, i3, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g23_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g23_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
-        }
-    }
-}
-
-static void g23_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        const float_vector i3 = FETCH_bf16(ins[3], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g23_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g23_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 */
-static inline float_vector g24_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = -i0;
-    const float_vector t1 = maximum_float(all_float(0), t0);
-    const float_vector t2 = absolute_float(i0);
-    const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
-    const float_vector t5 = log1p_of_float(t4);
-    const float_vector t6 = t1 + t5;
-    const float_vector t7 = i1 * t6;
-    const float_vector t8 = all_float(1) - i1;
-    const float_vector t9 = maximum_float(all_float(0), i0);
-    const float_vector t10 = t9 + t5;
-    const float_vector t11 = t8 * t10;
-    const float_vector t12 = t7 + t11;
-    const float_vector e12 = absolute_float(t7) * 7.5f * UNIT + absolute_float(t11) * 8.5f * UNIT + absolute_float(t12) * 2.0f * UNIT;
-    *error = e12;
-    (void)doubt;
-    return t12;
-}
-static inline double_vector g24_double(const double_vector i0, const double_vector i1)
-{
-    const double_vector t0 = -i0;
-    const double_vector t1 = maximum_double(all_double(0), t0);
-    const double_vector t2 = absolute_double(i0);
-    const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
-    const double_vector t5 = log1p_of_double(t4);
-    const double_vector t6 = t1 + t5;
-    const double_vector t7 = i1 * t6;
-    const double_vector t8 = all_double(1) - i1;
-    const double_vector t9 = maximum_double(all_double(0), i0);
-    const double_vector t10 = t9 + t5;
-    const double_vector t11 = t8 * t10;
-    const double_vector t12 = t7 + t11;
-    return t12;
-}
-
-static void g24_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        PUT_f32(outs[0], i, JOINED_f32(g24_double(lower_half(i0), lower_half(i1)), g24_double(upper_half(i0), upper_half(i1))));
-    }
-}
-
-static void g24_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g24_float(i0, i1, &doubt, &error);
-        (void)error;
-        PUT_f32(outs[0], i, result);
-    }
-}
-
-static void g24_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g24_float(i0, i1, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g24_double(lower_half(i0), lower_half(i1)), g24_double(upper_half(i0), upper_half(i1))));
-        }
-    }
-}
-
-static void g24_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        PUT_f16(outs[0], i, JOINED_f16(g24_double(lower_half(i0), lower_half(i1)), g24_double(upper_half(i0), upper_half(i1))));
-    }
-}
-
-static void g24_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g24_float(i0, i1, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g24_double(lower_half(i0), lower_half(i1)), g24_double(upper_half(i0), upper_half(i1))));
-        }
-    }
-}
-
-static void g24_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g24_double(lower_half(i0), lower_half(i1)), g24_double(upper_half(i0), upper_half(i1))));
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 */
-static inline float_vector g25_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = -i0;
-    const float_vector t1 = maximum_float(all_float(0), t0);
-    const float_vector t2 = absolute_float(i0);
-    const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
-    const float_vector t5 = log1p_of_float(t4);
-    const float_vector t6 = t1 + t5;
-    const float_vector t7 = i1 * t6;
-    const float_vector t8 = all_float(1) - i1;
-    const float_vector t9 = maximum_float(all_float(0), i0);
-    const float_vector t10 = t9 + t5;
-    const float_vector t11 = t8 * t10;
-    const float_vector t12 = t7 + t11;
-    const float_vector e12 = absolute_float(t7) * 7.5f * UNIT + absolute_float(t11) * 8.5f * UNIT + absolute_float(t12) * 2.0f * UNIT;
-    const float_vector t13 = t12 * i2;
-    const float_vector e13 = (e12) * absolute_float(i2) + absolute_float(t13) * 2.0f * UNIT;
-    *error = e13;
-    (void)doubt;
-    return t13;
-}
-static inline double_vector g25_double(const double_vector i0, const double_vector i1, const double_vector i2)
-{
-    const double_vector t0 = -i0;
-    const double_vector t1 = maximum_double(all_double(0), t0);
-    const double_vector t2 = absolute_double(i0);
-    const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
-    const double_vector t5 = log1p_of_double(t4);
-    const double_vector t6 = t1 + t5;
-    const double_vector t7 = i1 * t6;
-    const double_vector t8 = all_double(1) - i1;
-    const double_vector t9 = maximum_double(all_double(0), i0);
-    const double_vector t10 = t9 + t5;
-    const double_vector t11 = t8 * t10;
-    const double_vector t12 = t7 + t11;
-    const double_vector t13 = t12 * i2;
-    return t13;
-}
-
 static void g25_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
@@ -2689,7 +2678,8 @@ static void g25_f32_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g25_double(lower_half(i0), lower_half(i1), lower_half(i2)), g25_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        const float_vector i3 = FETCH_f32(ins[3], i);
+        PUT_f32(outs[0], i, JOINED_f32(g25_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g25_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
     }
 }
 
@@ -2700,9 +2690,10 @@ static void g25_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
+        const float_vector i3 = FETCH_f32(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g25_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g25_float(i0, i1, i2, i3, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -2715,12 +2706,13 @@ static void g25_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
+        const float_vector i3 = FETCH_f16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g25_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g25_float(i0, i1, i2, i3, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g25_double(lower_half(i0), lower_half(i1), lower_half(i2)), g25_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+            PUT_f16(outs[0], i, JOINED_f16(g25_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g25_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
         }
     }
 }
@@ -2732,7 +2724,8 @@ static void g25_f16_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g25_double(lower_half(i0), lower_half(i1), lower_half(i2)), g25_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        const float_vector i3 = FETCH_f16(ins[3], i);
+        PUT_f16(outs[0], i, JOINED_f16(g25_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g25_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
     }
 }
 
@@ -2743,12 +2736,13 @@ static void g25_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
+        const float_vector i3 = FETCH_bf16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g25_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g25_float(i0, i1, i2, i3, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g25_double(lower_half(i0), lower_half(i1), lower_half(i2)), g25_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g25_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g25_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
         }
     }
 }
@@ -2760,39 +2754,50 @@ static void g25_bf16_in_double(void *const *outs, const void *const *ins, const 
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g25_double(lower_half(i0), lower_half(i1), lower_half(i2)), g25_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        const float_vector i3 = FETCH_bf16(ins[3], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g25_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g25_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
     }
 }
 
-/* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 */
-static inline float_vector g26_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error)
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 */
+static inline float_vector g26_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = -i1;
-    const float_vector t1 = t0 * i0;
-    const float_vector t2 = maximum_float(all_float(0), t1);
-    const float_vector t3 = absolute_float(t1);
-    const float_vector t4 = -t3;
-    const float_vector t5 = exp_of_float(t4, all_float(0));
-    const float_vector e5 = (absolute_float(t4) * 1.0f * UNIT) * 1.5f * t5 + absolute_float(t5) * 4.0f * UNIT;
-    const float_vector t6 = log1p_of_float(t5);
-    const float_vector e6 = (e5) * 1.5f / absolute_float((t5 + 1)) + absolute_float(t6) * 4.0f * UNIT;
-    const float_vector t7 = t2 + t6;
-    const float_vector e7 = absolute_float(t2) * 1.0f * UNIT + e6 + absolute_float(t7) * 2.0f * UNIT;
-    *error = e7;
+    const float_vector t0 = -i0;
+    const float_vector t1 = maximum_float(all_float(0), t0);
+    const float_vector t2 = absolute_float(i0);
+    const float_vector t3 = -t2;
+    const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
+    const float_vector t5 = log1p_of_float(t4);
+    const float_vector t6 = t1 + t5;
+    const float_vector t7 = i1 * t6;
+    const float_vector t8 = all_float(1) - i1;
+    const float_vector t9 = maximum_float(all_float(0), i0);
+    const float_vector t10 = t9 + t5;
+    const float_vector t11 = t8 * t10;
+    const float_vector t12 = t7 + t11;
+    const float_vector e12 = absolute_float(t7) * 7.5f * UNIT + absolute_float(t11) * 8.5f * UNIT + absolute_float(t12) * 2.0f * UNIT;
+    *error = e12;
     (void)doubt;
-    return t7;
+    (void)tiny_counts;
+    return t12;
 }
 static inline double_vector g26_double(const double_vector i0, const double_vector i1)
 {
-    const double_vector t0 = -i1;
-    const double_vector t1 = t0 * i0;
-    const double_vector t2 = maximum_double(all_double(0), t1);
-    const double_vector t3 = absolute_double(t1);
-    const double_vector t4 = -t3;
-    const double_vector t5 = exp_of_double(t4, all_double(0));
-    const double_vector t6 = log1p_of_double(t5);
-    const double_vector t7 = t2 + t6;
-    return t7;
+    const double_vector t0 = -i0;
+    const double_vector t1 = maximum_double(all_double(0), t0);
+    const double_vector t2 = absolute_double(i0);
+    const double_vector t3 = -t2;
+    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t5 = log1p_of_double(t4);
+    const double_vector t6 = t1 + t5;
+    const double_vector t7 = i1 * t6;
+    const double_vector t8 = all_double(1) - i1;
+    const double_vector t9 = maximum_double(all_double(0), i0);
+    const double_vector t10 = t9 + t5;
+    const double_vector t11 = t8 * t10;
+    const double_vector t12 = t7 + t11;
+    return t12;
 }
 
 static void g26_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
@@ -2813,7 +2818,7 @@ static void g26_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g26_float(i0, i1, &doubt, &error);
+        const float_vector result = g26_float(i0, i1, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -2827,7 +2832,7 @@ static void g26_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g26_float(i0, i1, &doubt, &error);
+        const float_vector result = g26_float(i0, i1, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
             PUT_f16(outs[0], i, JOINED_f16(g26_double(lower_half(i0), lower_half(i1)), g26_double(upper_half(i0), upper_half(i1))));
@@ -2853,7 +2858,7 @@ static void g26_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g26_float(i0, i1, &doubt, &error);
+        const float_vector result = g26_float(i0, i1, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
             PUT_bf16(outs[0], i, JOINED_bf16(g26_double(lower_half(i0), lower_half(i1)), g26_double(upper_half(i0), upper_half(i1))));
@@ -2871,38 +2876,48 @@ static void g26_bf16_in_double(void *const *outs, const void *const *ins, const 
     }
 }
 
-/* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 */
-static inline float_vector g27_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error)
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 */
+static inline float_vector g27_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = -i2;
-    const float_vector t1 = t0 * i1;
-    const float_mask t2 = all_float(0) < t1;
-    const float_vector t3 = absolute_float(t1);
-    const float_vector t4 = -t3;
-    const float_vector t5 = exp_of_float(t4, all_float(0));
-    const float_vector t6 = select_float(t2, all_float(1), t5);
-    const float_vector t7 = all_float(1) + t5;
-    const float_vector t8 = t6 / t7;
-    const float_vector t9 = t0 * t8;
-    const float_vector t10 = i0 * t9;
-    *error = (float_vector){0};
+    const float_vector t0 = -i0;
+    const float_vector t1 = maximum_float(all_float(0), t0);
+    const float_vector t2 = absolute_float(i0);
+    const float_vector t3 = -t2;
+    const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
+    const float_vector t5 = log1p_of_float(t4);
+    const float_vector t6 = t1 + t5;
+    const float_vector t7 = i1 * t6;
+    const float_vector t8 = all_float(1) - i1;
+    const float_vector t9 = maximum_float(all_float(0), i0);
+    const float_vector t10 = t9 + t5;
+    const float_vector t11 = t8 * t10;
+    const float_vector t12 = t7 + t11;
+    const float_vector e12 = absolute_float(t7) * 7.5f * UNIT + absolute_float(t11) * 8.5f * UNIT + absolute_float(t12) * 2.0f * UNIT;
+    const float_vector t13 = t12 * i2;
+    const float_vector e13 = (e12) * absolute_float(i2) + absolute_float(t13) * 2.0f * UNIT;
+    *error = e13;
     (void)doubt;
-    return t10;
+    (void)tiny_counts;
+    return t13;
 }
 static inline double_vector g27_double(const double_vector i0, const double_vector i1, const double_vector i2)
 {
-    const double_vector t0 = -i2;
-    const double_vector t1 = t0 * i1;
-    const double_mask t2 = all_double(0) < t1;
-    const double_vector t3 = absolute_double(t1);
-    const double_vector t4 = -t3;
-    const double_vector t5 = exp_of_double(t4, all_double(0));
-    const double_vector t6 = select_double(t2, all_double(1), t5);
-    const double_vector t7 = all_double(1) + t5;
-    const double_vector t8 = t6 / t7;
-    const double_vector t9 = t0 * t8;
-    const double_vector t10 = i0 * t9;
-    return t10;
+    const double_vector t0 = -i0;
+    const double_vector t1 = maximum_double(all_double(0), t0);
+    const double_vector t2 = absolute_double(i0);
+    const double_vector t3 = -t2;
+    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t5 = log1p_of_double(t4);
+    const double_vector t6 = t1 + t5;
+    const double_vector t7 = i1 * t6;
+    const double_vector t8 = all_double(1) - i1;
+    const double_vector t9 = maximum_double(all_double(0), i0);
+    const double_vector t10 = t9 + t5;
+    const double_vector t11 = t8 * t10;
+    const double_vector t12 = t7 + t11;
+    const double_vector t13 = t12 * i2;
+    return t13;
 }
 
 static void g27_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
@@ -2925,9 +2940,26 @@ static void g27_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g27_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g27_float(i0, i1, i2, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g27_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g27_float(i0, i1, i2, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
+            PUT_f16(outs[0], i, JOINED_f16(g27_double(lower_half(i0), lower_half(i1), lower_half(i2)), g27_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        }
     }
 }
 
@@ -2942,6 +2974,23 @@ static void g27_f16_in_double(void *const *outs, const void *const *ins, const d
     }
 }
 
+static void g27_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g27_float(i0, i1, i2, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g27_double(lower_half(i0), lower_half(i1), lower_half(i2)), g27_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        }
+    }
+}
+
 static void g27_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
@@ -2953,8 +3002,117 @@ static void g27_bf16_in_double(void *const *outs, const void *const *ins, const 
     }
 }
 
-/* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 div:t10,k0 */
-static inline float_vector g28_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error)
+/* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 */
+static inline float_vector g28_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = -i1;
+    const float_vector t1 = t0 * i0;
+    const float_vector t2 = maximum_float(all_float(0), t1);
+    const float_vector t3 = absolute_float(t1);
+    const float_vector t4 = -t3;
+    const float_vector t5 = exp_of_float(t4, all_float(0));
+    *doubt |= tiny_counts & (t5 < 0x1p-60f);
+    const float_vector e5 = (absolute_float(t4) * 1.0f * UNIT) * 1.5f * t5 + absolute_float(t5) * 4.0f * UNIT;
+    const float_vector t6 = log1p_of_float(t5);
+    const float_vector e6 = (e5) * 1.5f / absolute_float((t5 + 1)) + absolute_float(t6) * 4.0f * UNIT;
+    const float_vector t7 = t2 + t6;
+    const float_vector e7 = absolute_float(t2) * 1.0f * UNIT + e6 + absolute_float(t7) * 2.0f * UNIT;
+    *error = e7;
+    (void)doubt;
+    (void)tiny_counts;
+    return t7;
+}
+static inline double_vector g28_double(const double_vector i0, const double_vector i1)
+{
+    const double_vector t0 = -i1;
+    const double_vector t1 = t0 * i0;
+    const double_vector t2 = maximum_double(all_double(0), t1);
+    const double_vector t3 = absolute_double(t1);
+    const double_vector t4 = -t3;
+    const double_vector t5 = exp_of_double(t4, all_double(0));
+    const double_vector t6 = log1p_of_double(t5);
+    const double_vector t7 = t2 + t6;
+    return t7;
+}
+
+static void g28_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        PUT_f32(outs[0], i, JOINED_f32(g28_double(lower_half(i0), lower_half(i1)), g28_double(upper_half(i0), upper_half(i1))));
+    }
+}
+
+static void g28_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g28_float(i0, i1, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g28_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g28_float(i0, i1, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
+            PUT_f16(outs[0], i, JOINED_f16(g28_double(lower_half(i0), lower_half(i1)), g28_double(upper_half(i0), upper_half(i1))));
+        }
+    }
+}
+
+static void g28_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        PUT_f16(outs[0], i, JOINED_f16(g28_double(lower_half(i0), lower_half(i1)), g28_double(upper_half(i0), upper_half(i1))));
+    }
+}
+
+static void g28_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g28_float(i0, i1, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g28_double(lower_half(i0), lower_half(i1)), g28_double(upper_half(i0), upper_half(i1))));
+        }
+    }
+}
+
+static void g28_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g28_double(lower_half(i0), lower_half(i1)), g28_double(upper_half(i0), upper_half(i1))));
+    }
+}
+
+/* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 */
+static inline float_vector g29_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = -i2;
     const float_vector t1 = t0 * i1;
@@ -2962,6 +3120,91 @@ static inline float_vector g28_float(const float_vector i0, const float_vector i
     const float_vector t3 = absolute_float(t1);
     const float_vector t4 = -t3;
     const float_vector t5 = exp_of_float(t4, all_float(0));
+    *doubt |= tiny_counts & (t5 < 0x1p-60f);
+    const float_vector t6 = select_float(t2, all_float(1), t5);
+    const float_vector t7 = all_float(1) + t5;
+    const float_vector t8 = t6 / t7;
+    const float_vector t9 = t0 * t8;
+    const float_vector t10 = i0 * t9;
+    *error = (float_vector){0};
+    (void)doubt;
+    (void)tiny_counts;
+    return t10;
+}
+static inline double_vector g29_double(const double_vector i0, const double_vector i1, const double_vector i2)
+{
+    const double_vector t0 = -i2;
+    const double_vector t1 = t0 * i1;
+    const double_mask t2 = all_double(0) < t1;
+    const double_vector t3 = absolute_double(t1);
+    const double_vector t4 = -t3;
+    const double_vector t5 = exp_of_double(t4, all_double(0));
+    const double_vector t6 = select_double(t2, all_double(1), t5);
+    const double_vector t7 = all_double(1) + t5;
+    const double_vector t8 = t6 / t7;
+    const double_vector t9 = t0 * t8;
+    const double_vector t10 = i0 * t9;
+    return t10;
+}
+
+static void g29_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        PUT_f32(outs[0], i, JOINED_f32(g29_double(lower_half(i0), lower_half(i1), lower_half(i2)), g29_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+    }
+}
+
+static void g29_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g29_float(i0, i1, i2, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g29_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        PUT_f16(outs[0], i, JOINED_f16(g29_double(lower_half(i0), lower_half(i1), lower_half(i2)), g29_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+    }
+}
+
+static void g29_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g29_double(lower_half(i0), lower_half(i1), lower_half(i2)), g29_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+    }
+}
+
+/* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 div:t10,k0 */
+static inline float_vector g30_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = -i2;
+    const float_vector t1 = t0 * i1;
+    const float_mask t2 = all_float(0) < t1;
+    const float_vector t3 = absolute_float(t1);
+    const float_vector t4 = -t3;
+    const float_vector t5 = exp_of_float(t4, all_float(0));
+    *doubt |= tiny_counts & (t5 < 0x1p-60f);
     const float_vector t6 = select_float(t2, all_float(1), t5);
     const float_vector t7 = all_float(1) + t5;
     const float_vector t8 = t6 / t7;
@@ -2970,9 +3213,10 @@ static inline float_vector g28_float(const float_vector i0, const float_vector i
     const float_vector t11 = t10 / k0;
     *error = (float_vector){0};
     (void)doubt;
+    (void)tiny_counts;
     return t11;
 }
-static inline double_vector g28_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
+static inline double_vector g30_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
 {
     const double_vector t0 = -i2;
     const double_vector t1 = t0 * i1;
@@ -2989,18 +3233,18 @@ static inline double_vector g28_double(const double_vector i0, const double_vect
     return t11;
 }
 
-static void g28_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g30_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g28_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g28_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g30_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g30_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g28_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g30_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -3009,36 +3253,36 @@ static void g28_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g28_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g30_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g28_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g30_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g28_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g28_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g30_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g30_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g28_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g30_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g28_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g28_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g30_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g30_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
 /* sub:1,i0 div:i0,t0 log:t1 */
-static inline float_vector g29_float(const float_vector i0, float_mask *doubt, float_vector *error)
+static inline float_vector g31_float(const float_vector i0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = all_float(1) - i0;
     const float_vector t1 = i0 / t0;
@@ -3046,9 +3290,10 @@ static inline float_vector g29_float(const float_vector i0, float_mask *doubt, f
     const float_vector e2 = (absolute_float(t1) * 2.0f * UNIT) * 1.5f / absolute_float(t1) + absolute_float(t2) * 4.0f * UNIT;
     *error = e2;
     (void)doubt;
+    (void)tiny_counts;
     return t2;
 }
-static inline double_vector g29_double(const double_vector i0)
+static inline double_vector g31_double(const double_vector i0)
 {
     const double_vector t0 = all_double(1) - i0;
     const double_vector t1 = i0 / t0;
@@ -3056,84 +3301,85 @@ static inline double_vector g29_double(const double_vector i0)
     return t2;
 }
 
-static void g29_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g31_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        PUT_f32(outs[0], i, JOINED_f32(g29_double(lower_half(i0)), g29_double(upper_half(i0))));
+        PUT_f32(outs[0], i, JOINED_f32(g31_double(lower_half(i0)), g31_double(upper_half(i0))));
     }
 }
 
-static void g29_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g31_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g29_float(i0, &doubt, &error);
+        const float_vector result = g31_float(i0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g29_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g31_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g29_float(i0, &doubt, &error);
+        const float_vector result = g31_float(i0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g29_double(lower_half(i0)), g29_double(upper_half(i0))));
+            PUT_f16(outs[0], i, JOINED_f16(g31_double(lower_half(i0)), g31_double(upper_half(i0))));
         }
     }
 }
 
-static void g29_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g31_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        PUT_f16(outs[0], i, JOINED_f16(g29_double(lower_half(i0)), g29_double(upper_half(i0))));
+        PUT_f16(outs[0], i, JOINED_f16(g31_double(lower_half(i0)), g31_double(upper_half(i0))));
     }
 }
 
-static void g29_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g31_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g29_float(i0, &doubt, &error);
+        const float_vector result = g31_float(i0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g29_double(lower_half(i0)), g29_double(upper_half(i0))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g31_double(lower_half(i0)), g31_double(upper_half(i0))));
         }
     }
 }
 
-static void g29_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g31_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g29_double(lower_half(i0)), g29_double(upper_half(i0))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g31_double(lower_half(i0)), g31_double(upper_half(i0))));
     }
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 */
-static inline float_vector g30_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, float_mask *doubt, float_vector *error)
+static inline float_vector g32_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = all_float(1) - i2;
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
     const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
     const float_vector t7 = select_float(t1, t4, all_float(1));
@@ -3148,9 +3394,10 @@ static inline float_vector g30_float(const float_vector i0, const float_vector i
     const float_vector e13 = (e12) * absolute_float(i0) + absolute_float(t13) * 2.0f * UNIT;
     *error = e13;
     (void)doubt;
+    (void)tiny_counts;
     return t13;
 }
-static inline double_vector g30_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3)
+static inline double_vector g32_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3)
 {
     const double_vector t0 = all_double(1) - i2;
     const double_mask t1 = all_double(0) < i1;
@@ -3169,7 +3416,7 @@ static inline double_vector g30_double(const double_vector i0, const double_vect
     return t13;
 }
 
-static void g30_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g32_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3177,11 +3424,11 @@ static void g30_f32_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
         const float_vector i3 = FETCH_f32(ins[3], i);
-        PUT_f32(outs[0], i, JOINED_f32(g30_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g30_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
+        PUT_f32(outs[0], i, JOINED_f32(g32_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g32_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
     }
 }
 
-static void g30_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g32_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3191,13 +3438,13 @@ static void g30_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i3 = FETCH_f32(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g30_float(i0, i1, i2, i3, &doubt, &error);
+        const float_vector result = g32_float(i0, i1, i2, i3, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g30_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g32_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3207,15 +3454,15 @@ static void g30_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i3 = FETCH_f16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g30_float(i0, i1, i2, i3, &doubt, &error);
+        const float_vector result = g32_float(i0, i1, i2, i3, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g30_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g30_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
+            PUT_f16(outs[0], i, JOINED_f16(g32_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g32_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
         }
     }
 }
 
-static void g30_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g32_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3223,11 +3470,11 @@ static void g30_f16_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
         const float_vector i3 = FETCH_f16(ins[3], i);
-        PUT_f16(outs[0], i, JOINED_f16(g30_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g30_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
+        PUT_f16(outs[0], i, JOINED_f16(g32_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g32_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
     }
 }
 
-static void g30_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g32_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3237,15 +3484,15 @@ static void g30_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i3 = FETCH_bf16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g30_float(i0, i1, i2, i3, &doubt, &error);
+        const float_vector result = g32_float(i0, i1, i2, i3, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g30_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g30_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g32_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g32_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
         }
     }
 }
 
-static void g30_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g32_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3253,18 +3500,19 @@ static void g30_bf16_in_double(void *const *outs, const void *const *ins, const 
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
         const float_vector i3 = FETCH_bf16(ins[3], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g30_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g30_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g32_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g32_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
     }
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0 */
-static inline float_vector g31_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g33_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = all_float(1) - i2;
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
     const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
     const float_vector t7 = select_float(t1, t4, all_float(1));
@@ -3281,9 +3529,10 @@ static inline float_vector g31_float(const float_vector i0, const float_vector i
     const float_vector e14 = (e13) / absolute_float(k0) + absolute_float(t14) * 3.0f * UNIT;
     *error = e14;
     (void)doubt;
+    (void)tiny_counts;
     return t14;
 }
-static inline double_vector g31_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector k0)
+static inline double_vector g33_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector k0)
 {
     const double_vector t0 = all_double(1) - i2;
     const double_mask t1 = all_double(0) < i1;
@@ -3303,7 +3552,7 @@ static inline double_vector g31_double(const double_vector i0, const double_vect
     return t14;
 }
 
-static void g31_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g33_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -3311,11 +3560,11 @@ static void g31_f32_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
         const float_vector i3 = FETCH_f32(ins[3], i);
-        PUT_f32(outs[0], i, JOINED_f32(g31_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g31_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g33_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g33_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
     }
 }
 
-static void g31_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g33_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -3325,13 +3574,13 @@ static void g31_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i3 = FETCH_f32(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g31_float(i0, i1, i2, i3, f0, &doubt, &error);
+        const float_vector result = g33_float(i0, i1, i2, i3, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g31_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g33_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -3342,15 +3591,15 @@ static void g31_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i3 = FETCH_f16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g31_float(i0, i1, i2, i3, f0, &doubt, &error);
+        const float_vector result = g33_float(i0, i1, i2, i3, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g31_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g31_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+            PUT_f16(outs[0], i, JOINED_f16(g33_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g33_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
         }
     }
 }
 
-static void g31_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g33_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -3358,11 +3607,11 @@ static void g31_f16_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
         const float_vector i3 = FETCH_f16(ins[3], i);
-        PUT_f16(outs[0], i, JOINED_f16(g31_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g31_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g33_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g33_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
     }
 }
 
-static void g31_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g33_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -3373,15 +3622,15 @@ static void g31_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i3 = FETCH_bf16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g31_float(i0, i1, i2, i3, f0, &doubt, &error);
+        const float_vector result = g33_float(i0, i1, i2, i3, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g31_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g31_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g33_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g33_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
         }
     }
 }
 
-static void g31_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g33_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -3389,18 +3638,19 @@ static void g31_bf16_in_double(void *const *outs, const void *const *ins, const 
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
         const float_vector i3 = FETCH_bf16(ins[3], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g31_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g31_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g33_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g33_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
     }
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 */
-static inline float_vector g32_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector i4, float_mask *doubt, float_vector *error)
+static inline float_vector g34_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector i4, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = all_float(1) - i2;
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
     const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
     const float_vector t7 = select_float(t1, t4, all_float(1));
@@ -3417,9 +3667,10 @@ static inline float_vector g32_float(const float_vector i0, const float_vector i
     const float_vector e14 = (e13) * absolute_float(i0) + absolute_float(t14) * 2.0f * UNIT;
     *error = e14;
     (void)doubt;
+    (void)tiny_counts;
     return t14;
 }
-static inline double_vector g32_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector i4)
+static inline double_vector g34_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector i4)
 {
     const double_vector t0 = all_double(1) - i2;
     const double_mask t1 = all_double(0) < i1;
@@ -3439,7 +3690,7 @@ static inline double_vector g32_double(const double_vector i0, const double_vect
     return t14;
 }
 
-static void g32_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g34_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3448,11 +3699,11 @@ static void g32_f32_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i2 = FETCH_f32(ins[2], i);
         const float_vector i3 = FETCH_f32(ins[3], i);
         const float_vector i4 = FETCH_f32(ins[4], i);
-        PUT_f32(outs[0], i, JOINED_f32(g32_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4)), g32_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4))));
+        PUT_f32(outs[0], i, JOINED_f32(g34_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4)), g34_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4))));
     }
 }
 
-static void g32_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g34_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3463,13 +3714,13 @@ static void g32_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i4 = FETCH_f32(ins[4], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g32_float(i0, i1, i2, i3, i4, &doubt, &error);
+        const float_vector result = g34_float(i0, i1, i2, i3, i4, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g32_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g34_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3480,15 +3731,15 @@ static void g32_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i4 = FETCH_f16(ins[4], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g32_float(i0, i1, i2, i3, i4, &doubt, &error);
+        const float_vector result = g34_float(i0, i1, i2, i3, i4, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g32_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4)), g32_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4))));
+            PUT_f16(outs[0], i, JOINED_f16(g34_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4)), g34_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4))));
         }
     }
 }
 
-static void g32_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g34_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3497,11 +3748,11 @@ static void g32_f16_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i2 = FETCH_f16(ins[2], i);
         const float_vector i3 = FETCH_f16(ins[3], i);
         const float_vector i4 = FETCH_f16(ins[4], i);
-        PUT_f16(outs[0], i, JOINED_f16(g32_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4)), g32_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4))));
+        PUT_f16(outs[0], i, JOINED_f16(g34_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4)), g34_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4))));
     }
 }
 
-static void g32_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g34_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3512,15 +3763,15 @@ static void g32_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i4 = FETCH_bf16(ins[4], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g32_float(i0, i1, i2, i3, i4, &doubt, &error);
+        const float_vector result = g34_float(i0, i1, i2, i3, i4, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g32_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4)), g32_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g34_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4)), g34_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4))));
         }
     }
 }
 
-static void g32_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g34_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3529,18 +3780,19 @@ static void g32_bf16_in_double(void *const *outs, const void *const *ins, const 
         const float_vector i2 = FETCH_bf16(ins[2], i);
         const float_vector i3 = FETCH_bf16(ins[3], i);
         const float_vector i4 = FETCH_bf16(ins[4], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g32_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4)), g32_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g34_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4)), g34_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4))));
     }
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0 */
-static inline float_vector g33_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector i4, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g35_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector i4, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = all_float(1) - i2;
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
     const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
     const float_vector t7 = select_float(t1, t4, all_float(1));
@@ -3559,9 +3811,10 @@ static inline float_vector g33_float(const float_vector i0, const float_vector i
     const float_vector e15 = (e14) / absolute_float(k0) + absolute_float(t15) * 3.0f * UNIT;
     *error = e15;
     (void)doubt;
+    (void)tiny_counts;
     return t15;
 }
-static inline double_vector g33_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector i4, const double_vector k0)
+static inline double_vector g35_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector i4, const double_vector k0)
 {
     const double_vector t0 = all_double(1) - i2;
     const double_mask t1 = all_double(0) < i1;
@@ -3582,7 +3835,7 @@ static inline double_vector g33_double(const double_vector i0, const double_vect
     return t15;
 }
 
-static void g33_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g35_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -3591,11 +3844,11 @@ static void g33_f32_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i2 = FETCH_f32(ins[2], i);
         const float_vector i3 = FETCH_f32(ins[3], i);
         const float_vector i4 = FETCH_f32(ins[4], i);
-        PUT_f32(outs[0], i, JOINED_f32(g33_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4), d0), g33_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g35_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4), d0), g35_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4), d0)));
     }
 }
 
-static void g33_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g35_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -3606,13 +3859,13 @@ static void g33_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i4 = FETCH_f32(ins[4], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g33_float(i0, i1, i2, i3, i4, f0, &doubt, &error);
+        const float_vector result = g35_float(i0, i1, i2, i3, i4, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g33_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g35_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -3624,15 +3877,15 @@ static void g33_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i4 = FETCH_f16(ins[4], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g33_float(i0, i1, i2, i3, i4, f0, &doubt, &error);
+        const float_vector result = g35_float(i0, i1, i2, i3, i4, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g33_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4), d0), g33_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4), d0)));
+            PUT_f16(outs[0], i, JOINED_f16(g35_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4), d0), g35_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4), d0)));
         }
     }
 }
 
-static void g33_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g35_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -3641,11 +3894,11 @@ static void g33_f16_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i2 = FETCH_f16(ins[2], i);
         const float_vector i3 = FETCH_f16(ins[3], i);
         const float_vector i4 = FETCH_f16(ins[4], i);
-        PUT_f16(outs[0], i, JOINED_f16(g33_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4), d0), g33_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g35_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4), d0), g35_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4), d0)));
     }
 }
 
-static void g33_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g35_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -3657,15 +3910,15 @@ static void g33_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i4 = FETCH_bf16(ins[4], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g33_float(i0, i1, i2, i3, i4, f0, &doubt, &error);
+        const float_vector result = g35_float(i0, i1, i2, i3, i4, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g33_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4), d0), g33_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4), d0)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g35_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4), d0), g35_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4), d0)));
         }
     }
 }
 
-static void g33_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g35_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -3674,18 +3927,19 @@ static void g33_bf16_in_double(void *const *outs, const void *const *ins, const 
         const float_vector i2 = FETCH_bf16(ins[2], i);
         const float_vector i3 = FETCH_bf16(ins[3], i);
         const float_vector i4 = FETCH_bf16(ins[4], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g33_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4), d0), g33_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g35_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), lower_half(i4), d0), g35_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), upper_half(i4), d0)));
     }
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 */
-static inline float_vector g34_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error)
+static inline float_vector g36_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = all_float(1) - i2;
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
     const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
     const float_vector t7 = select_float(t1, t4, all_float(1));
@@ -3699,9 +3953,10 @@ static inline float_vector g34_float(const float_vector i0, const float_vector i
     const float_vector e12 = (e11) * absolute_float(i0) + absolute_float(t12) * 2.0f * UNIT;
     *error = e12;
     (void)doubt;
+    (void)tiny_counts;
     return t12;
 }
-static inline double_vector g34_double(const double_vector i0, const double_vector i1, const double_vector i2)
+static inline double_vector g36_double(const double_vector i0, const double_vector i1, const double_vector i2)
 {
     const double_vector t0 = all_double(1) - i2;
     const double_mask t1 = all_double(0) < i1;
@@ -3719,18 +3974,18 @@ static inline double_vector g34_double(const double_vector i0, const double_vect
     return t12;
 }
 
-static void g34_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g36_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g34_double(lower_half(i0), lower_half(i1), lower_half(i2)), g34_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        PUT_f32(outs[0], i, JOINED_f32(g36_double(lower_half(i0), lower_half(i1), lower_half(i2)), g36_double(upper_half(i0), upper_half(i1), upper_half(i2))));
     }
 }
 
-static void g34_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g36_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3739,13 +3994,13 @@ static void g34_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g34_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g36_float(i0, i1, i2, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g34_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g36_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3754,26 +4009,26 @@ static void g34_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g34_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g36_float(i0, i1, i2, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g34_double(lower_half(i0), lower_half(i1), lower_half(i2)), g34_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+            PUT_f16(outs[0], i, JOINED_f16(g36_double(lower_half(i0), lower_half(i1), lower_half(i2)), g36_double(upper_half(i0), upper_half(i1), upper_half(i2))));
         }
     }
 }
 
-static void g34_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g36_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g34_double(lower_half(i0), lower_half(i1), lower_half(i2)), g34_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        PUT_f16(outs[0], i, JOINED_f16(g36_double(lower_half(i0), lower_half(i1), lower_half(i2)), g36_double(upper_half(i0), upper_half(i1), upper_half(i2))));
     }
 }
 
-static void g34_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g36_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3782,33 +4037,34 @@ static void g34_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g34_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g36_float(i0, i1, i2, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g34_double(lower_half(i0), lower_half(i1), lower_half(i2)), g34_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g36_double(lower_half(i0), lower_half(i1), lower_half(i2)), g36_double(upper_half(i0), upper_half(i1), upper_half(i2))));
         }
     }
 }
 
-static void g34_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g36_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g34_double(lower_half(i0), lower_half(i1), lower_half(i2)), g34_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g36_double(lower_half(i0), lower_half(i1), lower_half(i2)), g36_double(upper_half(i0), upper_half(i1), upper_half(i2))));
     }
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0 */
-static inline float_vector g35_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g37_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = all_float(1) - i2;
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
     const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
     const float_vector t7 = select_float(t1, t4, all_float(1));
@@ -3824,9 +4080,10 @@ static inline float_vector g35_float(const float_vector i0, const float_vector i
     const float_vector e13 = (e12) / absolute_float(k0) + absolute_float(t13) * 3.0f * UNIT;
     *error = e13;
     (void)doubt;
+    (void)tiny_counts;
     return t13;
 }
-static inline double_vector g35_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
+static inline double_vector g37_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
 {
     const double_vector t0 = all_double(1) - i2;
     const double_mask t1 = all_double(0) < i1;
@@ -3845,18 +4102,18 @@ static inline double_vector g35_double(const double_vector i0, const double_vect
     return t13;
 }
 
-static void g35_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g37_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g35_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g35_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g37_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g37_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g35_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g37_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -3865,13 +4122,13 @@ static void g35_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g35_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g37_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g35_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g37_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -3881,26 +4138,26 @@ static void g35_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g35_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g37_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g35_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g35_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+            PUT_f16(outs[0], i, JOINED_f16(g37_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g37_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
 
-static void g35_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g37_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g35_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g35_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g37_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g37_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g35_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g37_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -3910,33 +4167,34 @@ static void g35_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g35_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g37_float(i0, i1, i2, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g35_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g35_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g37_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g37_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
 
-static void g35_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g37_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g35_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g35_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g37_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g37_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 */
-static inline float_vector g36_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, float_mask *doubt, float_vector *error)
+static inline float_vector g38_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = all_float(1) - i2;
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
     const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
     const float_vector t7 = select_float(t1, t4, all_float(1));
@@ -3952,9 +4210,10 @@ static inline float_vector g36_float(const float_vector i0, const float_vector i
     const float_vector e13 = (e12) * absolute_float(i0) + absolute_float(t13) * 2.0f * UNIT;
     *error = e13;
     (void)doubt;
+    (void)tiny_counts;
     return t13;
 }
-static inline double_vector g36_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3)
+static inline double_vector g38_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3)
 {
     const double_vector t0 = all_double(1) - i2;
     const double_mask t1 = all_double(0) < i1;
@@ -3973,7 +4232,7 @@ static inline double_vector g36_double(const double_vector i0, const double_vect
     return t13;
 }
 
-static void g36_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g38_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3981,11 +4240,11 @@ static void g36_f32_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
         const float_vector i3 = FETCH_f32(ins[3], i);
-        PUT_f32(outs[0], i, JOINED_f32(g36_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g36_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
+        PUT_f32(outs[0], i, JOINED_f32(g38_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g38_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
     }
 }
 
-static void g36_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g38_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -3995,13 +4254,13 @@ static void g36_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i3 = FETCH_f32(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g36_float(i0, i1, i2, i3, &doubt, &error);
+        const float_vector result = g38_float(i0, i1, i2, i3, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g36_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g38_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -4011,15 +4270,15 @@ static void g36_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i3 = FETCH_f16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g36_float(i0, i1, i2, i3, &doubt, &error);
+        const float_vector result = g38_float(i0, i1, i2, i3, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g36_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g36_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
+            PUT_f16(outs[0], i, JOINED_f16(g38_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g38_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
         }
     }
 }
 
-static void g36_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g38_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -4027,11 +4286,11 @@ static void g36_f16_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
         const float_vector i3 = FETCH_f16(ins[3], i);
-        PUT_f16(outs[0], i, JOINED_f16(g36_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g36_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
+        PUT_f16(outs[0], i, JOINED_f16(g38_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g38_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
     }
 }
 
-static void g36_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g38_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -4041,15 +4300,15 @@ static void g36_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i3 = FETCH_bf16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g36_float(i0, i1, i2, i3, &doubt, &error);
+        const float_vector result = g38_float(i0, i1, i2, i3, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g36_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g36_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g38_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g38_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
         }
     }
 }
 
-static void g36_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g38_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
@@ -4057,18 +4316,19 @@ static void g36_bf16_in_double(void *const *outs, const void *const *ins, const 
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
         const float_vector i3 = FETCH_bf16(ins[3], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g36_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g36_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g38_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3)), g38_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3))));
     }
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0 */
-static inline float_vector g37_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g39_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = all_float(1) - i2;
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
     const float_vector t4 = exp_of_float(t3, all_float(0));
+    *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
     const float_vector t7 = select_float(t1, t4, all_float(1));
@@ -4086,9 +4346,10 @@ static inline float_vector g37_float(const float_vector i0, const float_vector i
     const float_vector e14 = (e13) / absolute_float(k0) + absolute_float(t14) * 3.0f * UNIT;
     *error = e14;
     (void)doubt;
+    (void)tiny_counts;
     return t14;
 }
-static inline double_vector g37_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector k0)
+static inline double_vector g39_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector k0)
 {
     const double_vector t0 = all_double(1) - i2;
     const double_mask t1 = all_double(0) < i1;
@@ -4108,239 +4369,29 @@ static inline double_vector g37_double(const double_vector i0, const double_vect
     return t14;
 }
 
-static void g37_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        const float_vector i3 = FETCH_f32(ins[3], i);
-        PUT_f32(outs[0], i, JOINED_f32(g37_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g37_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
-    }
-}
-
-static void g37_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        const float_vector i3 = FETCH_f32(ins[3], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g37_float(i0, i1, i2, i3, f0, &doubt, &error);
-        (void)error;
-        PUT_f32(outs[0], i, result);
-    }
-}
-
-static void g37_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        const float_vector i3 = FETCH_f16(ins[3], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g37_float(i0, i1, i2, i3, f0, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g37_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g37_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
-        }
-    }
-}
-
-static void g37_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        const float_vector i3 = FETCH_f16(ins[3], i);
-        PUT_f16(outs[0], i, JOINED_f16(g37_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g37_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
-    }
-}
-
-static void g37_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        const float_vector i3 = FETCH_bf16(ins[3], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g37_float(i0, i1, i2, i3, f0, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g37_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g37_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
-        }
-    }
-}
-
-static void g37_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        const float_vector i3 = FETCH_bf16(ins[3], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g37_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g37_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
-    }
-}
-
-/* sub:i0,1 */
-static inline float_vector g38_float(const float_vector i0, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = i0 - all_float(1);
-    *error = absolute_float(t0) * 1.0f * UNIT;
-    (void)doubt;
-    return t0;
-}
-static inline double_vector g38_double(const double_vector i0)
-{
-    const double_vector t0 = i0 - all_double(1);
-    return t0;
-}
-
-static void g38_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        PUT_f32(outs[0], i, JOINED_f32(g38_double(lower_half(i0)), g38_double(upper_half(i0))));
-    }
-}
-
-static void g38_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g38_float(i0, &doubt, &error);
-        (void)error;
-        PUT_f32(outs[0], i, result);
-    }
-}
-
-static void g38_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g38_float(i0, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g38_double(lower_half(i0)), g38_double(upper_half(i0))));
-        }
-    }
-}
-
-static void g38_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        PUT_f16(outs[0], i, JOINED_f16(g38_double(lower_half(i0)), g38_double(upper_half(i0))));
-    }
-}
-
-static void g38_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g38_float(i0, &doubt, &error);
-        (void)error;
-        PUT_f16(outs[0], i, result);
-    }
-}
-
-static void g38_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g38_float(i0, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g38_double(lower_half(i0)), g38_double(upper_half(i0))));
-        }
-    }
-}
-
-static void g38_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g38_double(lower_half(i0)), g38_double(upper_half(i0))));
-    }
-}
-
-static void g38_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g38_float(i0, &doubt, &error);
-        (void)error;
-        PUT_bf16(outs[0], i, result);
-    }
-}
-
-/* sub:i0,i1 */
-static inline float_vector g39_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = i0 - i1;
-    *error = absolute_float(t0) * 1.0f * UNIT;
-    (void)doubt;
-    return t0;
-}
-static inline double_vector g39_double(const double_vector i0, const double_vector i1)
-{
-    const double_vector t0 = i0 - i1;
-    return t0;
-}
-
 static void g39_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
-        PUT_f32(outs[0], i, JOINED_f32(g39_double(lower_half(i0), lower_half(i1)), g39_double(upper_half(i0), upper_half(i1))));
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        const float_vector i3 = FETCH_f32(ins[3], i);
+        PUT_f32(outs[0], i, JOINED_f32(g39_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g39_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
     }
 }
 
 static void g39_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        const float_vector i3 = FETCH_f32(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g39_float(i0, i1, &doubt, &error);
+        const float_vector result = g39_float(i0, i1, i2, i3, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -4348,98 +4399,79 @@ static void g39_f32_plain(void *const *outs, const void *const *ins, const doubl
 
 static void g39_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        const float_vector i3 = FETCH_f16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g39_float(i0, i1, &doubt, &error);
+        const float_vector result = g39_float(i0, i1, i2, i3, f0, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g39_double(lower_half(i0), lower_half(i1)), g39_double(upper_half(i0), upper_half(i1))));
+        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
+            PUT_f16(outs[0], i, JOINED_f16(g39_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g39_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
         }
     }
 }
 
 static void g39_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
-        PUT_f16(outs[0], i, JOINED_f16(g39_double(lower_half(i0), lower_half(i1)), g39_double(upper_half(i0), upper_half(i1))));
-    }
-}
-
-static void g39_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g39_float(i0, i1, &doubt, &error);
-        (void)error;
-        PUT_f16(outs[0], i, result);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        const float_vector i3 = FETCH_f16(ins[3], i);
+        PUT_f16(outs[0], i, JOINED_f16(g39_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g39_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
     }
 }
 
 static void g39_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        const float_vector i3 = FETCH_bf16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g39_float(i0, i1, &doubt, &error);
+        const float_vector result = g39_float(i0, i1, i2, i3, f0, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g39_double(lower_half(i0), lower_half(i1)), g39_double(upper_half(i0), upper_half(i1))));
+        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 1))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g39_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g39_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
         }
     }
 }
 
 static void g39_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    (void)constants;
+    const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g39_double(lower_half(i0), lower_half(i1)), g39_double(upper_half(i0), upper_half(i1))));
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        const float_vector i3 = FETCH_bf16(ins[3], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g39_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g39_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
     }
 }
 
-static void g39_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+/* sub:i0,1 */
+static inline float_vector g40_float(const float_vector i0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g39_float(i0, i1, &doubt, &error);
-        (void)error;
-        PUT_bf16(outs[0], i, result);
-    }
-}
-
-/* sub:i0,i1 abs:t0 */
-static inline float_vector g40_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = i0 - i1;
-    const float_vector t1 = absolute_float(t0);
-    *error = absolute_float(t1) * 1.0f * UNIT;
+    const float_vector t0 = i0 - all_float(1);
+    *error = absolute_float(t0) * 1.0f * UNIT;
     (void)doubt;
-    return t1;
+    (void)tiny_counts;
+    return t0;
 }
-static inline double_vector g40_double(const double_vector i0, const double_vector i1)
+static inline double_vector g40_double(const double_vector i0)
 {
-    const double_vector t0 = i0 - i1;
-    const double_vector t1 = absolute_double(t0);
-    return t1;
+    const double_vector t0 = i0 - all_double(1);
+    return t0;
 }
 
 static void g40_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
@@ -4447,8 +4479,7 @@ static void g40_f32_in_double(void *const *outs, const void *const *ins, const d
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        PUT_f32(outs[0], i, JOINED_f32(g40_double(lower_half(i0), lower_half(i1)), g40_double(upper_half(i0), upper_half(i1))));
+        PUT_f32(outs[0], i, JOINED_f32(g40_double(lower_half(i0)), g40_double(upper_half(i0))));
     }
 }
 
@@ -4457,10 +4488,9 @@ static void g40_f32_plain(void *const *outs, const void *const *ins, const doubl
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g40_float(i0, i1, &doubt, &error);
+        const float_vector result = g40_float(i0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -4471,13 +4501,12 @@ static void g40_f16_settled(void *const *outs, const void *const *ins, const dou
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g40_float(i0, i1, &doubt, &error);
+        const float_vector result = g40_float(i0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g40_double(lower_half(i0), lower_half(i1)), g40_double(upper_half(i0), upper_half(i1))));
+            PUT_f16(outs[0], i, JOINED_f16(g40_double(lower_half(i0)), g40_double(upper_half(i0))));
         }
     }
 }
@@ -4487,8 +4516,7 @@ static void g40_f16_in_double(void *const *outs, const void *const *ins, const d
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        PUT_f16(outs[0], i, JOINED_f16(g40_double(lower_half(i0), lower_half(i1)), g40_double(upper_half(i0), upper_half(i1))));
+        PUT_f16(outs[0], i, JOINED_f16(g40_double(lower_half(i0)), g40_double(upper_half(i0))));
     }
 }
 
@@ -4497,10 +4525,9 @@ static void g40_f16_plain(void *const *outs, const void *const *ins, const doubl
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g40_float(i0, i1, &doubt, &error);
+        const float_vector result = g40_float(i0, &doubt, &error, 0);
         (void)error;
         PUT_f16(outs[0], i, result);
     }
@@ -4511,13 +4538,12 @@ static void g40_bf16_settled(void *const *outs, const void *const *ins, const do
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g40_float(i0, i1, &doubt, &error);
+        const float_vector result = g40_float(i0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g40_double(lower_half(i0), lower_half(i1)), g40_double(upper_half(i0), upper_half(i1))));
+            PUT_bf16(outs[0], i, JOINED_bf16(g40_double(lower_half(i0)), g40_double(upper_half(i0))));
         }
     }
 }
@@ -4527,8 +4553,7 @@ static void g40_bf16_in_double(void *const *outs, const void *const *ins, const 
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g40_double(lower_half(i0), lower_half(i1)), g40_double(upper_half(i0), upper_half(i1))));
+        PUT_bf16(outs[0], i, JOINED_bf16(g40_double(lower_half(i0)), g40_double(upper_half(i0))));
     }
 }
 
@@ -4537,67 +4562,48 @@ static void g40_bf16_plain(void *const *outs, const void *const *ins, const doub
     (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g40_float(i0, i1, &doubt, &error);
+        const float_vector result = g40_float(i0, &doubt, &error, -1);
         (void)error;
         PUT_bf16(outs[0], i, result);
     }
 }
 
-/* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 */
-static inline float_vector g41_float(const float_vector i0, const float_vector i1, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error)
+/* sub:i0,i1 */
+static inline float_vector g41_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i0 - i1;
-    const float_vector t1 = absolute_float(t0);
-    const float_mask t2 = t1 < k0;
-    *doubt |= absolute_float(t1 - k0) <= (absolute_float(t1) * 1.0f * UNIT + absolute_float(k0) * 1.0f * UNIT) * 2;
-    const float_vector t3 = all_float(0.5) * t1;
-    const float_vector t4 = t1 / k0;
-    const float_vector t5 = t3 * t4;
-    const float_vector t6 = t1 - k1;
-    const float_vector e6 = absolute_float(t1) * 1.0f * UNIT + absolute_float(k1) * 1.0f * UNIT + absolute_float(t6) * 2.0f * UNIT;
-    const float_vector t7 = select_float(t2, t5, t6);
-    const float_vector e7 = absolute_float(t5) * 5.0f * UNIT + e6;
-    *error = e7;
+    *error = absolute_float(t0) * 1.0f * UNIT;
     (void)doubt;
-    return t7;
+    (void)tiny_counts;
+    return t0;
 }
-static inline double_vector g41_double(const double_vector i0, const double_vector i1, const double_vector k0, const double_vector k1)
+static inline double_vector g41_double(const double_vector i0, const double_vector i1)
 {
     const double_vector t0 = i0 - i1;
-    const double_vector t1 = absolute_double(t0);
-    const double_mask t2 = t1 < k0;
-    const double_vector t3 = all_double(0.5) * t1;
-    const double_vector t4 = t1 / k0;
-    const double_vector t5 = t3 * t4;
-    const double_vector t6 = t1 - k1;
-    const double_vector t7 = select_double(t2, t5, t6);
-    return t7;
+    return t0;
 }
 
 static void g41_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
-        PUT_f32(outs[0], i, JOINED_f32(g41_double(lower_half(i0), lower_half(i1), d0, d1), g41_double(upper_half(i0), upper_half(i1), d0, d1)));
+        PUT_f32(outs[0], i, JOINED_f32(g41_double(lower_half(i0), lower_half(i1)), g41_double(upper_half(i0), upper_half(i1))));
     }
 }
 
 static void g41_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const float_vector f0 = all_float((float)constants[0]);
-    const float_vector f1 = all_float((float)constants[1]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g41_float(i0, i1, f0, f1, &doubt, &error);
+        const float_vector result = g41_float(i0, i1, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -4605,77 +4611,98 @@ static void g41_f32_plain(void *const *outs, const void *const *ins, const doubl
 
 static void g41_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const float_vector f0 = all_float((float)constants[0]);
-    const float_vector f1 = all_float((float)constants[1]);
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g41_float(i0, i1, f0, f1, &doubt, &error);
+        const float_vector result = g41_float(i0, i1, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g41_double(lower_half(i0), lower_half(i1), d0, d1), g41_double(upper_half(i0), upper_half(i1), d0, d1)));
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g41_double(lower_half(i0), lower_half(i1)), g41_double(upper_half(i0), upper_half(i1))));
         }
     }
 }
 
 static void g41_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
-        PUT_f16(outs[0], i, JOINED_f16(g41_double(lower_half(i0), lower_half(i1), d0, d1), g41_double(upper_half(i0), upper_half(i1), d0, d1)));
+        PUT_f16(outs[0], i, JOINED_f16(g41_double(lower_half(i0), lower_half(i1)), g41_double(upper_half(i0), upper_half(i1))));
+    }
+}
+
+static void g41_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g41_float(i0, i1, &doubt, &error, 0);
+        (void)error;
+        PUT_f16(outs[0], i, result);
     }
 }
 
 static void g41_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const float_vector f0 = all_float((float)constants[0]);
-    const float_vector f1 = all_float((float)constants[1]);
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g41_float(i0, i1, f0, f1, &doubt, &error);
+        const float_vector result = g41_float(i0, i1, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g41_double(lower_half(i0), lower_half(i1), d0, d1), g41_double(upper_half(i0), upper_half(i1), d0, d1)));
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g41_double(lower_half(i0), lower_half(i1)), g41_double(upper_half(i0), upper_half(i1))));
         }
     }
 }
 
 static void g41_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
+    (void)constants;
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g41_double(lower_half(i0), lower_half(i1), d0, d1), g41_double(upper_half(i0), upper_half(i1), d0, d1)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g41_double(lower_half(i0), lower_half(i1)), g41_double(upper_half(i0), upper_half(i1))));
     }
 }
 
-/* sub:i0,i1 square:t0 */
-static inline float_vector g42_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error)
+static void g41_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g41_float(i0, i1, &doubt, &error, -1);
+        (void)error;
+        PUT_bf16(outs[0], i, result);
+    }
+}
+
+/* sub:i0,i1 abs:t0 */
+static inline float_vector g42_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i0 - i1;
-    const float_vector t1 = t0 * t0;
-    *error = absolute_float(t1) * 3.0f * UNIT;
+    const float_vector t1 = absolute_float(t0);
+    *error = absolute_float(t1) * 1.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t1;
 }
 static inline double_vector g42_double(const double_vector i0, const double_vector i1)
 {
     const double_vector t0 = i0 - i1;
-    const double_vector t1 = t0 * t0;
+    const double_vector t1 = absolute_double(t0);
     return t1;
 }
 
@@ -4697,7 +4724,7 @@ static void g42_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g42_float(i0, i1, &doubt, &error);
+        const float_vector result = g42_float(i0, i1, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -4711,9 +4738,9 @@ static void g42_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g42_float(i0, i1, &doubt, &error);
+        const float_vector result = g42_float(i0, i1, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
             PUT_f16(outs[0], i, JOINED_f16(g42_double(lower_half(i0), lower_half(i1)), g42_double(upper_half(i0), upper_half(i1))));
         }
     }
@@ -4729,6 +4756,20 @@ static void g42_f16_in_double(void *const *outs, const void *const *ins, const d
     }
 }
 
+static void g42_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g42_float(i0, i1, &doubt, &error, 0);
+        (void)error;
+        PUT_f16(outs[0], i, result);
+    }
+}
+
 static void g42_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
@@ -4737,9 +4778,9 @@ static void g42_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g42_float(i0, i1, &doubt, &error);
+        const float_vector result = g42_float(i0, i1, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
             PUT_bf16(outs[0], i, JOINED_bf16(g42_double(lower_half(i0), lower_half(i1)), g42_double(upper_half(i0), upper_half(i1))));
         }
     }
@@ -4755,38 +4796,73 @@ static void g42_bf16_in_double(void *const *outs, const void *const *ins, const 
     }
 }
 
-/* sub:i0,k0 */
-static inline float_vector g43_float(const float_vector i0, const float_vector k0, float_mask *doubt, float_vector *error)
+static void g42_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
-    const float_vector t0 = i0 - k0;
-    const float_vector e0 = absolute_float(k0) * 1.0f * UNIT + absolute_float(t0) * 2.0f * UNIT;
-    *error = e0;
-    (void)doubt;
-    return t0;
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g42_float(i0, i1, &doubt, &error, -1);
+        (void)error;
+        PUT_bf16(outs[0], i, result);
+    }
 }
-static inline double_vector g43_double(const double_vector i0, const double_vector k0)
+
+/* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 */
+static inline float_vector g43_float(const float_vector i0, const float_vector i1, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const double_vector t0 = i0 - k0;
-    return t0;
+    const float_vector t0 = i0 - i1;
+    const float_vector t1 = absolute_float(t0);
+    const float_mask t2 = t1 < k0;
+    *doubt |= absolute_float(t1 - k0) <= (absolute_float(t1) * 1.0f * UNIT + absolute_float(k0) * 1.0f * UNIT) * 2;
+    const float_vector t3 = all_float(0.5) * t1;
+    const float_vector t4 = t1 / k0;
+    const float_vector t5 = t3 * t4;
+    const float_vector t6 = t1 - k1;
+    const float_vector e6 = absolute_float(t1) * 1.0f * UNIT + absolute_float(k1) * 1.0f * UNIT + absolute_float(t6) * 2.0f * UNIT;
+    const float_vector t7 = select_float(t2, t5, t6);
+    const float_vector e7 = absolute_float(t5) * 5.0f * UNIT + e6;
+    *error = e7;
+    (void)doubt;
+    (void)tiny_counts;
+    return t7;
+}
+static inline double_vector g43_double(const double_vector i0, const double_vector i1, const double_vector k0, const double_vector k1)
+{
+    const double_vector t0 = i0 - i1;
+    const double_vector t1 = absolute_double(t0);
+    const double_mask t2 = t1 < k0;
+    const double_vector t3 = all_double(0.5) * t1;
+    const double_vector t4 = t1 / k0;
+    const double_vector t5 = t3 * t4;
+    const double_vector t6 = t1 - k1;
+    const double_vector t7 = select_double(t2, t5, t6);
+    return t7;
 }
 
 static void g43_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
-        PUT_f32(outs[0], i, JOINED_f32(g43_double(lower_half(i0), d0), g43_double(upper_half(i0), d0)));
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        PUT_f32(outs[0], i, JOINED_f32(g43_double(lower_half(i0), lower_half(i1), d0, d1), g43_double(upper_half(i0), upper_half(i1), d0, d1)));
     }
 }
 
 static void g43_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
+    const float_vector f1 = all_float((float)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g43_float(i0, f0, &doubt, &error);
+        const float_vector result = g43_float(i0, i1, f0, f1, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -4795,15 +4871,18 @@ static void g43_f32_plain(void *const *outs, const void *const *ins, const doubl
 static void g43_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
+    const float_vector f1 = all_float((float)constants[1]);
     const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g43_float(i0, f0, &doubt, &error);
+        const float_vector result = g43_float(i0, i1, f0, f1, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g43_double(lower_half(i0), d0), g43_double(upper_half(i0), d0)));
+            PUT_f16(outs[0], i, JOINED_f16(g43_double(lower_half(i0), lower_half(i1), d0, d1), g43_double(upper_half(i0), upper_half(i1), d0, d1)));
         }
     }
 }
@@ -4811,37 +4890,29 @@ static void g43_f16_settled(void *const *outs, const void *const *ins, const dou
 static void g43_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
-        PUT_f16(outs[0], i, JOINED_f16(g43_double(lower_half(i0), d0), g43_double(upper_half(i0), d0)));
-    }
-}
-
-static void g43_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g43_float(i0, f0, &doubt, &error);
-        (void)error;
-        PUT_f16(outs[0], i, result);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        PUT_f16(outs[0], i, JOINED_f16(g43_double(lower_half(i0), lower_half(i1), d0, d1), g43_double(upper_half(i0), upper_half(i1), d0, d1)));
     }
 }
 
 static void g43_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
+    const float_vector f1 = all_float((float)constants[1]);
     const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g43_float(i0, f0, &doubt, &error);
+        const float_vector result = g43_float(i0, i1, f0, f1, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g43_double(lower_half(i0), d0), g43_double(upper_half(i0), d0)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g43_double(lower_half(i0), lower_half(i1), d0, d1), g43_double(upper_half(i0), upper_half(i1), d0, d1)));
         }
     }
 }
@@ -4849,27 +4920,223 @@ static void g43_bf16_settled(void *const *outs, const void *const *ins, const do
 static void g43_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g43_double(lower_half(i0), d0), g43_double(upper_half(i0), d0)));
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g43_double(lower_half(i0), lower_half(i1), d0, d1), g43_double(upper_half(i0), upper_half(i1), d0, d1)));
     }
 }
 
-static void g43_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+/* sub:i0,i1 square:t0 */
+static inline float_vector g44_float(const float_vector i0, const float_vector i1, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = i0 - i1;
+    const float_vector t1 = t0 * t0;
+    *error = absolute_float(t1) * 3.0f * UNIT;
+    (void)doubt;
+    (void)tiny_counts;
+    return t1;
+}
+static inline double_vector g44_double(const double_vector i0, const double_vector i1)
+{
+    const double_vector t0 = i0 - i1;
+    const double_vector t1 = t0 * t0;
+    return t1;
+}
+
+static void g44_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        PUT_f32(outs[0], i, JOINED_f32(g44_double(lower_half(i0), lower_half(i1)), g44_double(upper_half(i0), upper_half(i1))));
+    }
+}
+
+static void g44_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g44_float(i0, i1, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g44_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g44_float(i0, i1, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g44_double(lower_half(i0), lower_half(i1)), g44_double(upper_half(i0), upper_half(i1))));
+        }
+    }
+}
+
+static void g44_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        PUT_f16(outs[0], i, JOINED_f16(g44_double(lower_half(i0), lower_half(i1)), g44_double(upper_half(i0), upper_half(i1))));
+    }
+}
+
+static void g44_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g44_float(i0, i1, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g44_double(lower_half(i0), lower_half(i1)), g44_double(upper_half(i0), upper_half(i1))));
+        }
+    }
+}
+
+static void g44_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g44_double(lower_half(i0), lower_half(i1)), g44_double(upper_half(i0), upper_half(i1))));
+    }
+}
+
+/* sub:i0,k0 */
+static inline float_vector g45_float(const float_vector i0, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = i0 - k0;
+    const float_vector e0 = absolute_float(k0) * 1.0f * UNIT + absolute_float(t0) * 2.0f * UNIT;
+    *error = e0;
+    (void)doubt;
+    (void)tiny_counts;
+    return t0;
+}
+static inline double_vector g45_double(const double_vector i0, const double_vector k0)
+{
+    const double_vector t0 = i0 - k0;
+    return t0;
+}
+
+static void g45_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        PUT_f32(outs[0], i, JOINED_f32(g45_double(lower_half(i0), d0), g45_double(upper_half(i0), d0)));
+    }
+}
+
+static void g45_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g45_float(i0, f0, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g45_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g45_float(i0, f0, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g45_double(lower_half(i0), d0), g45_double(upper_half(i0), d0)));
+        }
+    }
+}
+
+static void g45_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        PUT_f16(outs[0], i, JOINED_f16(g45_double(lower_half(i0), d0), g45_double(upper_half(i0), d0)));
+    }
+}
+
+static void g45_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g45_float(i0, f0, &doubt, &error, 0);
+        (void)error;
+        PUT_f16(outs[0], i, result);
+    }
+}
+
+static void g45_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g45_float(i0, f0, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g45_double(lower_half(i0), d0), g45_double(upper_half(i0), d0)));
+        }
+    }
+}
+
+static void g45_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g45_double(lower_half(i0), d0), g45_double(upper_half(i0), d0)));
+    }
+}
+
+static void g45_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g43_float(i0, f0, &doubt, &error);
+        const float_vector result = g45_float(i0, f0, &doubt, &error, -1);
         (void)error;
         PUT_bf16(outs[0], i, result);
     }
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 */
-static inline float_vector g44_float(const float_vector i0, const float_vector i1, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g46_float(const float_vector i0, const float_vector i1, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i1 - all_float(1);
     const float_vector t1 = -i0;
@@ -4883,9 +5150,10 @@ static inline float_vector g44_float(const float_vector i0, const float_vector i
     const float_vector e8 = absolute_float(t4) * 5.0f * UNIT + absolute_float(t7) * 3.0f * UNIT + absolute_float(t8) * 2.0f * UNIT;
     *error = e8;
     (void)doubt;
+    (void)tiny_counts;
     return t8;
 }
-static inline double_vector g44_double(const double_vector i0, const double_vector i1, const double_vector k0)
+static inline double_vector g46_double(const double_vector i0, const double_vector i1, const double_vector k0)
 {
     const double_vector t0 = i1 - all_double(1);
     const double_vector t1 = -i0;
@@ -4899,17 +5167,17 @@ static inline double_vector g44_double(const double_vector i0, const double_vect
     return t8;
 }
 
-static void g44_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g46_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
-        PUT_f32(outs[0], i, JOINED_f32(g44_double(lower_half(i0), lower_half(i1), d0), g44_double(upper_half(i0), upper_half(i1), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g46_double(lower_half(i0), lower_half(i1), d0), g46_double(upper_half(i0), upper_half(i1), d0)));
     }
 }
 
-static void g44_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g46_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -4917,13 +5185,13 @@ static void g44_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i1 = FETCH_f32(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g44_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g46_float(i0, i1, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g44_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g46_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -4932,25 +5200,25 @@ static void g44_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i1 = FETCH_f16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g44_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g46_float(i0, i1, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g44_double(lower_half(i0), lower_half(i1), d0), g44_double(upper_half(i0), upper_half(i1), d0)));
+            PUT_f16(outs[0], i, JOINED_f16(g46_double(lower_half(i0), lower_half(i1), d0), g46_double(upper_half(i0), upper_half(i1), d0)));
         }
     }
 }
 
-static void g44_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g46_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
-        PUT_f16(outs[0], i, JOINED_f16(g44_double(lower_half(i0), lower_half(i1), d0), g44_double(upper_half(i0), upper_half(i1), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g46_double(lower_half(i0), lower_half(i1), d0), g46_double(upper_half(i0), upper_half(i1), d0)));
     }
 }
 
-static void g44_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g46_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -4959,26 +5227,26 @@ static void g44_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i1 = FETCH_bf16(ins[1], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g44_float(i0, i1, f0, &doubt, &error);
+        const float_vector result = g46_float(i0, i1, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g44_double(lower_half(i0), lower_half(i1), d0), g44_double(upper_half(i0), upper_half(i1), d0)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g46_double(lower_half(i0), lower_half(i1), d0), g46_double(upper_half(i0), upper_half(i1), d0)));
         }
     }
 }
 
-static void g44_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g46_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g44_double(lower_half(i0), lower_half(i1), d0), g44_double(upper_half(i0), upper_half(i1), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g46_double(lower_half(i0), lower_half(i1), d0), g46_double(upper_half(i0), upper_half(i1), d0)));
     }
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 */
-static inline float_vector g45_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g47_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i1 - all_float(1);
     const float_vector t1 = -i0;
@@ -4994,9 +5262,10 @@ static inline float_vector g45_float(const float_vector i0, const float_vector i
     const float_vector e9 = (e8) * absolute_float(i2) + absolute_float(t9) * 2.0f * UNIT;
     *error = e9;
     (void)doubt;
+    (void)tiny_counts;
     return t9;
 }
-static inline double_vector g45_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
+static inline double_vector g47_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
 {
     const double_vector t0 = i1 - all_double(1);
     const double_vector t1 = -i0;
@@ -5011,18 +5280,18 @@ static inline double_vector g45_double(const double_vector i0, const double_vect
     return t9;
 }
 
-static void g45_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g47_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g45_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g45_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g47_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g47_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g45_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g47_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -5031,13 +5300,13 @@ static void g45_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g45_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g47_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g45_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g47_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -5047,26 +5316,26 @@ static void g45_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g45_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g47_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_unsure_f16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g45_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g45_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+            PUT_f16(outs[0], i, JOINED_f16(g47_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g47_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
 
-static void g45_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g47_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g45_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g45_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g47_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g47_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g45_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g47_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -5076,27 +5345,27 @@ static void g45_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g45_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g47_float(i0, i1, i2, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_unsure_bf16((uint16_t *)outs[0] + i, result, error, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g45_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g45_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g47_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g47_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
 
-static void g45_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g47_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g45_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g45_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g47_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g47_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 */
-static inline float_vector g46_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g48_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i1 - i2;
     const float_vector t1 = absolute_float(t0);
@@ -5108,9 +5377,10 @@ static inline float_vector g46_float(const float_vector i0, const float_vector i
     const float_vector t6 = i0 * t5;
     *error = absolute_float(t6) * 4.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t6;
 }
-static inline double_vector g46_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
+static inline double_vector g48_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
 {
     const double_vector t0 = i1 - i2;
     const double_vector t1 = absolute_double(t0);
@@ -5122,18 +5392,18 @@ static inline double_vector g46_double(const double_vector i0, const double_vect
     return t6;
 }
 
-static void g46_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g48_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g46_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g46_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g48_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g48_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g46_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g48_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
@@ -5142,13 +5412,13 @@ static void g46_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g46_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g48_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
 }
 
-static void g46_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g48_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -5158,26 +5428,26 @@ static void g46_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g46_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g48_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 4.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g46_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g46_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+            PUT_f16(outs[0], i, JOINED_f16(g48_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g48_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
 
-static void g46_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g48_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g46_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g46_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g48_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g48_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-static void g46_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g48_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
     const double_vector d0 = all_double((double)constants[0]);
@@ -5187,27 +5457,27 @@ static void g46_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g46_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g48_float(i0, i1, i2, f0, &doubt, &error, -1);
         (void)error;
         if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 4.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g46_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g46_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+            PUT_bf16(outs[0], i, JOINED_bf16(g48_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g48_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
 
-static void g46_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+static void g48_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g46_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g46_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g48_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g48_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1 */
-static inline float_vector g47_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error)
+static inline float_vector g49_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i1 - i2;
     const float_vector t1 = absolute_float(t0);
@@ -5220,9 +5490,10 @@ static inline float_vector g47_float(const float_vector i0, const float_vector i
     const float_vector t7 = t6 / k1;
     *error = absolute_float(t7) * 6.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t7;
 }
-static inline double_vector g47_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0, const double_vector k1)
+static inline double_vector g49_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0, const double_vector k1)
 {
     const double_vector t0 = i1 - i2;
     const double_vector t1 = absolute_double(t0);
@@ -5235,239 +5506,29 @@ static inline double_vector g47_double(const double_vector i0, const double_vect
     return t7;
 }
 
-static void g47_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g47_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g47_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
-    }
-}
-
-static void g47_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const float_vector f1 = all_float((float)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g47_float(i0, i1, i2, f0, f1, &doubt, &error);
-        (void)error;
-        PUT_f32(outs[0], i, result);
-    }
-}
-
-static void g47_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const float_vector f1 = all_float((float)constants[1]);
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g47_float(i0, i1, i2, f0, f1, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 6.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g47_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g47_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
-        }
-    }
-}
-
-static void g47_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g47_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g47_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
-    }
-}
-
-static void g47_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const float_vector f1 = all_float((float)constants[1]);
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g47_float(i0, i1, i2, f0, f1, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 6.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g47_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g47_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
-        }
-    }
-}
-
-static void g47_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g47_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g47_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
-    }
-}
-
-/* sub:i1,i2 mul:2,t0 mul:i0,t1 */
-static inline float_vector g48_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = i1 - i2;
-    const float_vector t1 = all_float(2) * t0;
-    const float_vector t2 = i0 * t1;
-    *error = absolute_float(t2) * 2.0f * UNIT;
-    (void)doubt;
-    return t2;
-}
-static inline double_vector g48_double(const double_vector i0, const double_vector i1, const double_vector i2)
-{
-    const double_vector t0 = i1 - i2;
-    const double_vector t1 = all_double(2) * t0;
-    const double_vector t2 = i0 * t1;
-    return t2;
-}
-
-static void g48_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g48_double(lower_half(i0), lower_half(i1), lower_half(i2)), g48_double(upper_half(i0), upper_half(i1), upper_half(i2))));
-    }
-}
-
-static void g48_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g48_float(i0, i1, i2, &doubt, &error);
-        (void)error;
-        PUT_f32(outs[0], i, result);
-    }
-}
-
-static void g48_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g48_float(i0, i1, i2, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g48_double(lower_half(i0), lower_half(i1), lower_half(i2)), g48_double(upper_half(i0), upper_half(i1), upper_half(i2))));
-        }
-    }
-}
-
-static void g48_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g48_double(lower_half(i0), lower_half(i1), lower_half(i2)), g48_double(upper_half(i0), upper_half(i1), upper_half(i2))));
-    }
-}
-
-static void g48_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g48_float(i0, i1, i2, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g48_double(lower_half(i0), lower_half(i1), lower_half(i2)), g48_double(upper_half(i0), upper_half(i1), upper_half(i2))));
-        }
-    }
-}
-
-static void g48_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g48_double(lower_half(i0), lower_half(i1), lower_half(i2)), g48_double(upper_half(i0), upper_half(i1), upper_half(i2))));
-    }
-}
-
-/* sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0 */
-static inline float_vector g49_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = i1 - i2;
-    const float_vector t1 = all_float(2) * t0;
-    const float_vector t2 = i0 * t1;
-    const float_vector t3 = t2 / k0;
-    *error = absolute_float(t3) * 4.0f * UNIT;
-    (void)doubt;
-    return t3;
-}
-static inline double_vector g49_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
-{
-    const double_vector t0 = i1 - i2;
-    const double_vector t1 = all_double(2) * t0;
-    const double_vector t2 = i0 * t1;
-    const double_vector t3 = t2 / k0;
-    return t3;
-}
-
 static void g49_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g49_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g49_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g49_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g49_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
     }
 }
 
 static void g49_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
+    const float_vector f1 = all_float((float)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g49_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g49_float(i0, i1, i2, f0, f1, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -5476,17 +5537,19 @@ static void g49_f32_plain(void *const *outs, const void *const *ins, const doubl
 static void g49_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
+    const float_vector f1 = all_float((float)constants[1]);
     const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g49_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g49_float(i0, i1, i2, f0, f1, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 4.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g49_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g49_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 6.0f, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g49_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g49_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
         }
     }
 }
@@ -5494,28 +5557,31 @@ static void g49_f16_settled(void *const *outs, const void *const *ins, const dou
 static void g49_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g49_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g49_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g49_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g49_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
     }
 }
 
 static void g49_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const float_vector f0 = all_float((float)constants[0]);
+    const float_vector f1 = all_float((float)constants[1]);
     const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g49_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g49_float(i0, i1, i2, f0, f1, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 4.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g49_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g49_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 6.0f, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g49_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g49_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
         }
     }
 }
@@ -5523,28 +5589,30 @@ static void g49_bf16_settled(void *const *outs, const void *const *ins, const do
 static void g49_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
     for (size_t i = 0; i < n; i += 8) {
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g49_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g49_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g49_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g49_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
     }
 }
 
-/* sub:i1,i2 sign:t0 mul:i0,t1 */
-static inline float_vector g50_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error)
+/* sub:i1,i2 mul:2,t0 mul:i0,t1 */
+static inline float_vector g50_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i1 - i2;
-    const float_vector t1 = sign_float(t0);
+    const float_vector t1 = all_float(2) * t0;
     const float_vector t2 = i0 * t1;
-    *error = absolute_float(t2) * 1.0f * UNIT;
+    *error = absolute_float(t2) * 2.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t2;
 }
 static inline double_vector g50_double(const double_vector i0, const double_vector i1, const double_vector i2)
 {
     const double_vector t0 = i1 - i2;
-    const double_vector t1 = sign_double(t0);
+    const double_vector t1 = all_double(2) * t0;
     const double_vector t2 = i0 * t1;
     return t2;
 }
@@ -5569,7 +5637,7 @@ static void g50_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g50_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g50_float(i0, i1, i2, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -5584,9 +5652,9 @@ static void g50_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g50_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g50_float(i0, i1, i2, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
             PUT_f16(outs[0], i, JOINED_f16(g50_double(lower_half(i0), lower_half(i1), lower_half(i2)), g50_double(upper_half(i0), upper_half(i1), upper_half(i2))));
         }
     }
@@ -5603,21 +5671,6 @@ static void g50_f16_in_double(void *const *outs, const void *const *ins, const d
     }
 }
 
-static void g50_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g50_float(i0, i1, i2, &doubt, &error);
-        (void)error;
-        PUT_f16(outs[0], i, result);
-    }
-}
-
 static void g50_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
 {
     (void)constants;
@@ -5627,9 +5680,9 @@ static void g50_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g50_float(i0, i1, i2, &doubt, &error);
+        const float_vector result = g50_float(i0, i1, i2, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 2.0f, doubt, 0))) {
             PUT_bf16(outs[0], i, JOINED_bf16(g50_double(lower_half(i0), lower_half(i1), lower_half(i2)), g50_double(upper_half(i0), upper_half(i1), upper_half(i2))));
         }
     }
@@ -5646,36 +5699,22 @@ static void g50_bf16_in_double(void *const *outs, const void *const *ins, const 
     }
 }
 
-static void g50_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    (void)constants;
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g50_float(i0, i1, i2, &doubt, &error);
-        (void)error;
-        PUT_bf16(outs[0], i, result);
-    }
-}
-
-/* sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0 */
-static inline float_vector g51_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error)
+/* sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0 */
+static inline float_vector g51_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i1 - i2;
-    const float_vector t1 = sign_float(t0);
+    const float_vector t1 = all_float(2) * t0;
     const float_vector t2 = i0 * t1;
     const float_vector t3 = t2 / k0;
-    *error = absolute_float(t3) * 3.0f * UNIT;
+    *error = absolute_float(t3) * 4.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t3;
 }
 static inline double_vector g51_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
 {
     const double_vector t0 = i1 - i2;
-    const double_vector t1 = sign_double(t0);
+    const double_vector t1 = all_double(2) * t0;
     const double_vector t2 = i0 * t1;
     const double_vector t3 = t2 / k0;
     return t3;
@@ -5701,7 +5740,7 @@ static void g51_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i2 = FETCH_f32(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g51_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g51_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -5717,9 +5756,9 @@ static void g51_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i2 = FETCH_f16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g51_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g51_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 4.0f, doubt, 0))) {
             PUT_f16(outs[0], i, JOINED_f16(g51_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g51_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
@@ -5746,9 +5785,9 @@ static void g51_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i2 = FETCH_bf16(ins[2], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g51_float(i0, i1, i2, f0, &doubt, &error);
+        const float_vector result = g51_float(i0, i1, i2, f0, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 4.0f, doubt, 0))) {
             PUT_bf16(outs[0], i, JOINED_bf16(g51_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g51_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
@@ -5765,8 +5804,244 @@ static void g51_bf16_in_double(void *const *outs, const void *const *ins, const 
     }
 }
 
+/* sub:i1,i2 sign:t0 mul:i0,t1 */
+static inline float_vector g52_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = i1 - i2;
+    const float_vector t1 = sign_float(t0);
+    const float_vector t2 = i0 * t1;
+    *error = absolute_float(t2) * 1.0f * UNIT;
+    (void)doubt;
+    (void)tiny_counts;
+    return t2;
+}
+static inline double_vector g52_double(const double_vector i0, const double_vector i1, const double_vector i2)
+{
+    const double_vector t0 = i1 - i2;
+    const double_vector t1 = sign_double(t0);
+    const double_vector t2 = i0 * t1;
+    return t2;
+}
+
+static void g52_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        PUT_f32(outs[0], i, JOINED_f32(g52_double(lower_half(i0), lower_half(i1), lower_half(i2)), g52_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+    }
+}
+
+static void g52_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g52_float(i0, i1, i2, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g52_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g52_float(i0, i1, i2, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g52_double(lower_half(i0), lower_half(i1), lower_half(i2)), g52_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        }
+    }
+}
+
+static void g52_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        PUT_f16(outs[0], i, JOINED_f16(g52_double(lower_half(i0), lower_half(i1), lower_half(i2)), g52_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+    }
+}
+
+static void g52_f16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g52_float(i0, i1, i2, &doubt, &error, 0);
+        (void)error;
+        PUT_f16(outs[0], i, result);
+    }
+}
+
+static void g52_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g52_float(i0, i1, i2, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 1.0f, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g52_double(lower_half(i0), lower_half(i1), lower_half(i2)), g52_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+        }
+    }
+}
+
+static void g52_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g52_double(lower_half(i0), lower_half(i1), lower_half(i2)), g52_double(upper_half(i0), upper_half(i1), upper_half(i2))));
+    }
+}
+
+static void g52_bf16_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    (void)constants;
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g52_float(i0, i1, i2, &doubt, &error, -1);
+        (void)error;
+        PUT_bf16(outs[0], i, result);
+    }
+}
+
+/* sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0 */
+static inline float_vector g53_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = i1 - i2;
+    const float_vector t1 = sign_float(t0);
+    const float_vector t2 = i0 * t1;
+    const float_vector t3 = t2 / k0;
+    *error = absolute_float(t3) * 3.0f * UNIT;
+    (void)doubt;
+    (void)tiny_counts;
+    return t3;
+}
+static inline double_vector g53_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
+{
+    const double_vector t0 = i1 - i2;
+    const double_vector t1 = sign_double(t0);
+    const double_vector t2 = i0 * t1;
+    const double_vector t3 = t2 / k0;
+    return t3;
+}
+
+static void g53_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        PUT_f32(outs[0], i, JOINED_f32(g53_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g53_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+    }
+}
+
+static void g53_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g53_float(i0, i1, i2, f0, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g53_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g53_float(i0, i1, i2, f0, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g53_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g53_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        }
+    }
+}
+
+static void g53_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        PUT_f16(outs[0], i, JOINED_f16(g53_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g53_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+    }
+}
+
+static void g53_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g53_float(i0, i1, i2, f0, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 3.0f, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g53_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g53_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+        }
+    }
+}
+
+static void g53_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g53_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g53_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
+    }
+}
+
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 */
-static inline float_vector g52_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error)
+static inline float_vector g54_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i1 - i2;
     const float_vector t1 = all_float(1) - i1;
@@ -5776,9 +6051,10 @@ static inline float_vector g52_float(const float_vector i0, const float_vector i
     const float_vector t5 = i0 * t4;
     *error = absolute_float(t5) * 5.0f * UNIT;
     (void)doubt;
+    (void)tiny_counts;
     return t5;
 }
-static inline double_vector g52_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
+static inline double_vector g54_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
 {
     const double_vector t0 = i1 - i2;
     const double_vector t1 = all_double(1) - i1;
@@ -5787,234 +6063,6 @@ static inline double_vector g52_double(const double_vector i0, const double_vect
     const double_vector t4 = t0 / t3;
     const double_vector t5 = i0 * t4;
     return t5;
-}
-
-static void g52_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g52_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g52_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
-    }
-}
-
-static void g52_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g52_float(i0, i1, i2, f0, &doubt, &error);
-        (void)error;
-        PUT_f32(outs[0], i, result);
-    }
-}
-
-static void g52_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g52_float(i0, i1, i2, f0, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 5.0f, doubt, 0))) {
-            PUT_f16(outs[0], i, JOINED_f16(g52_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g52_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
-        }
-    }
-}
-
-static void g52_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g52_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g52_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
-    }
-}
-
-static void g52_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g52_float(i0, i1, i2, f0, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 5.0f, doubt, 0))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g52_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g52_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
-        }
-    }
-}
-
-static void g52_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g52_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g52_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
-    }
-}
-
-/* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1 */
-static inline float_vector g53_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = i1 - i2;
-    const float_vector t1 = all_float(1) - i1;
-    const float_vector t2 = i1 * t1;
-    const float_vector t3 = maximum_float(t2, k0);
-    const float_vector t4 = t0 / t3;
-    const float_vector t5 = i0 * t4;
-    const float_vector t6 = t5 / k1;
-    *error = absolute_float(t6) * 7.0f * UNIT;
-    (void)doubt;
-    return t6;
-}
-static inline double_vector g53_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0, const double_vector k1)
-{
-    const double_vector t0 = i1 - i2;
-    const double_vector t1 = all_double(1) - i1;
-    const double_vector t2 = i1 * t1;
-    const double_vector t3 = maximum_double(t2, k0);
-    const double_vector t4 = t0 / t3;
-    const double_vector t5 = i0 * t4;
-    const double_vector t6 = t5 / k1;
-    return t6;
-}
-
-static void g53_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        PUT_f32(outs[0], i, JOINED_f32(g53_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g53_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
-    }
-}
-
-static void g53_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const float_vector f1 = all_float((float)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f32(ins[0], i);
-        const float_vector i1 = FETCH_f32(ins[1], i);
-        const float_vector i2 = FETCH_f32(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g53_float(i0, i1, i2, f0, f1, &doubt, &error);
-        (void)error;
-        PUT_f32(outs[0], i, result);
-    }
-}
-
-static void g53_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const float_vector f1 = all_float((float)constants[1]);
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g53_float(i0, i1, i2, f0, f1, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 7.0f, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g53_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g53_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
-        }
-    }
-}
-
-static void g53_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_f16(ins[0], i);
-        const float_vector i1 = FETCH_f16(ins[1], i);
-        const float_vector i2 = FETCH_f16(ins[2], i);
-        PUT_f16(outs[0], i, JOINED_f16(g53_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g53_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
-    }
-}
-
-static void g53_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const float_vector f0 = all_float((float)constants[0]);
-    const float_vector f1 = all_float((float)constants[1]);
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        float_mask doubt = {0};
-        float_vector error;
-        const float_vector result = g53_float(i0, i1, i2, f0, f1, &doubt, &error);
-        (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 7.0f, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g53_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g53_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
-        }
-    }
-}
-
-static void g53_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
-{
-    const double_vector d0 = all_double((double)constants[0]);
-    const double_vector d1 = all_double((double)constants[1]);
-    for (size_t i = 0; i < n; i += 8) {
-        const float_vector i0 = FETCH_bf16(ins[0], i);
-        const float_vector i1 = FETCH_bf16(ins[1], i);
-        const float_vector i2 = FETCH_bf16(ins[2], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g53_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g53_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
-    }
-}
-
-/* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 */
-static inline float_vector g54_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector k0, float_mask *doubt, float_vector *error)
-{
-    const float_vector t0 = i1 - i2;
-    const float_vector t1 = all_float(1) - i1;
-    const float_vector t2 = i1 * t1;
-    const float_vector t3 = maximum_float(t2, k0);
-    const float_vector t4 = t0 / t3;
-    const float_vector t5 = t4 * i3;
-    const float_vector t6 = i0 * t5;
-    *error = absolute_float(t6) * 6.0f * UNIT;
-    (void)doubt;
-    return t6;
-}
-static inline double_vector g54_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector k0)
-{
-    const double_vector t0 = i1 - i2;
-    const double_vector t1 = all_double(1) - i1;
-    const double_vector t2 = i1 * t1;
-    const double_vector t3 = maximum_double(t2, k0);
-    const double_vector t4 = t0 / t3;
-    const double_vector t5 = t4 * i3;
-    const double_vector t6 = i0 * t5;
-    return t6;
 }
 
 static void g54_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
@@ -6024,8 +6072,7 @@ static void g54_f32_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        const float_vector i3 = FETCH_f32(ins[3], i);
-        PUT_f32(outs[0], i, JOINED_f32(g54_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g54_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+        PUT_f32(outs[0], i, JOINED_f32(g54_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g54_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
@@ -6036,10 +6083,9 @@ static void g54_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        const float_vector i3 = FETCH_f32(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g54_float(i0, i1, i2, i3, f0, &doubt, &error);
+        const float_vector result = g54_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -6053,13 +6099,12 @@ static void g54_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        const float_vector i3 = FETCH_f16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g54_float(i0, i1, i2, i3, f0, &doubt, &error);
+        const float_vector result = g54_float(i0, i1, i2, f0, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 6.0f, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g54_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g54_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 5.0f, doubt, 0))) {
+            PUT_f16(outs[0], i, JOINED_f16(g54_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g54_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
@@ -6071,8 +6116,7 @@ static void g54_f16_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        const float_vector i3 = FETCH_f16(ins[3], i);
-        PUT_f16(outs[0], i, JOINED_f16(g54_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g54_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+        PUT_f16(outs[0], i, JOINED_f16(g54_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g54_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
@@ -6084,13 +6128,12 @@ static void g54_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        const float_vector i3 = FETCH_bf16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g54_float(i0, i1, i2, i3, f0, &doubt, &error);
+        const float_vector result = g54_float(i0, i1, i2, f0, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 6.0f, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g54_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g54_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 5.0f, doubt, 0))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g54_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g54_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
         }
     }
 }
@@ -6102,37 +6145,35 @@ static void g54_bf16_in_double(void *const *outs, const void *const *ins, const 
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        const float_vector i3 = FETCH_bf16(ins[3], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g54_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g54_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+        PUT_bf16(outs[0], i, JOINED_bf16(g54_double(lower_half(i0), lower_half(i1), lower_half(i2), d0), g54_double(upper_half(i0), upper_half(i1), upper_half(i2), d0)));
     }
 }
 
-/* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1 */
-static inline float_vector g55_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error)
+/* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1 */
+static inline float_vector g55_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
     const float_vector t0 = i1 - i2;
     const float_vector t1 = all_float(1) - i1;
     const float_vector t2 = i1 * t1;
     const float_vector t3 = maximum_float(t2, k0);
     const float_vector t4 = t0 / t3;
-    const float_vector t5 = t4 * i3;
-    const float_vector t6 = i0 * t5;
-    const float_vector t7 = t6 / k1;
-    *error = absolute_float(t7) * 8.0f * UNIT;
+    const float_vector t5 = i0 * t4;
+    const float_vector t6 = t5 / k1;
+    *error = absolute_float(t6) * 7.0f * UNIT;
     (void)doubt;
-    return t7;
+    (void)tiny_counts;
+    return t6;
 }
-static inline double_vector g55_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector k0, const double_vector k1)
+static inline double_vector g55_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0, const double_vector k1)
 {
     const double_vector t0 = i1 - i2;
     const double_vector t1 = all_double(1) - i1;
     const double_vector t2 = i1 * t1;
     const double_vector t3 = maximum_double(t2, k0);
     const double_vector t4 = t0 / t3;
-    const double_vector t5 = t4 * i3;
-    const double_vector t6 = i0 * t5;
-    const double_vector t7 = t6 / k1;
-    return t7;
+    const double_vector t5 = i0 * t4;
+    const double_vector t6 = t5 / k1;
+    return t6;
 }
 
 static void g55_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
@@ -6143,8 +6184,7 @@ static void g55_f32_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        const float_vector i3 = FETCH_f32(ins[3], i);
-        PUT_f32(outs[0], i, JOINED_f32(g55_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0, d1), g55_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0, d1)));
+        PUT_f32(outs[0], i, JOINED_f32(g55_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g55_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
     }
 }
 
@@ -6156,10 +6196,9 @@ static void g55_f32_plain(void *const *outs, const void *const *ins, const doubl
         const float_vector i0 = FETCH_f32(ins[0], i);
         const float_vector i1 = FETCH_f32(ins[1], i);
         const float_vector i2 = FETCH_f32(ins[2], i);
-        const float_vector i3 = FETCH_f32(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g55_float(i0, i1, i2, i3, f0, f1, &doubt, &error);
+        const float_vector result = g55_float(i0, i1, i2, f0, f1, &doubt, &error, 0);
         (void)error;
         PUT_f32(outs[0], i, result);
     }
@@ -6175,13 +6214,12 @@ static void g55_f16_settled(void *const *outs, const void *const *ins, const dou
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        const float_vector i3 = FETCH_f16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g55_float(i0, i1, i2, i3, f0, f1, &doubt, &error);
+        const float_vector result = g55_float(i0, i1, i2, f0, f1, &doubt, &error, 0);
         (void)error;
-        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 8.0f, doubt, 1))) {
-            PUT_f16(outs[0], i, JOINED_f16(g55_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0, d1), g55_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0, d1)));
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 7.0f, doubt, 1))) {
+            PUT_f16(outs[0], i, JOINED_f16(g55_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g55_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
         }
     }
 }
@@ -6194,8 +6232,7 @@ static void g55_f16_in_double(void *const *outs, const void *const *ins, const d
         const float_vector i0 = FETCH_f16(ins[0], i);
         const float_vector i1 = FETCH_f16(ins[1], i);
         const float_vector i2 = FETCH_f16(ins[2], i);
-        const float_vector i3 = FETCH_f16(ins[3], i);
-        PUT_f16(outs[0], i, JOINED_f16(g55_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0, d1), g55_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0, d1)));
+        PUT_f16(outs[0], i, JOINED_f16(g55_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g55_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
     }
 }
 
@@ -6209,13 +6246,12 @@ static void g55_bf16_settled(void *const *outs, const void *const *ins, const do
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
-        const float_vector i3 = FETCH_bf16(ins[3], i);
         float_mask doubt = {0};
         float_vector error;
-        const float_vector result = g55_float(i0, i1, i2, i3, f0, f1, &doubt, &error);
+        const float_vector result = g55_float(i0, i1, i2, f0, f1, &doubt, &error, -1);
         (void)error;
-        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 8.0f, doubt, 1))) {
-            PUT_bf16(outs[0], i, JOINED_bf16(g55_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0, d1), g55_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0, d1)));
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 7.0f, doubt, 1))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g55_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g55_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
         }
     }
 }
@@ -6228,8 +6264,251 @@ static void g55_bf16_in_double(void *const *outs, const void *const *ins, const 
         const float_vector i0 = FETCH_bf16(ins[0], i);
         const float_vector i1 = FETCH_bf16(ins[1], i);
         const float_vector i2 = FETCH_bf16(ins[2], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g55_double(lower_half(i0), lower_half(i1), lower_half(i2), d0, d1), g55_double(upper_half(i0), upper_half(i1), upper_half(i2), d0, d1)));
+    }
+}
+
+/* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 */
+static inline float_vector g56_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = i1 - i2;
+    const float_vector t1 = all_float(1) - i1;
+    const float_vector t2 = i1 * t1;
+    const float_vector t3 = maximum_float(t2, k0);
+    const float_vector t4 = t0 / t3;
+    const float_vector t5 = t4 * i3;
+    const float_vector t6 = i0 * t5;
+    *error = absolute_float(t6) * 6.0f * UNIT;
+    (void)doubt;
+    (void)tiny_counts;
+    return t6;
+}
+static inline double_vector g56_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector k0)
+{
+    const double_vector t0 = i1 - i2;
+    const double_vector t1 = all_double(1) - i1;
+    const double_vector t2 = i1 * t1;
+    const double_vector t3 = maximum_double(t2, k0);
+    const double_vector t4 = t0 / t3;
+    const double_vector t5 = t4 * i3;
+    const double_vector t6 = i0 * t5;
+    return t6;
+}
+
+static void g56_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        const float_vector i3 = FETCH_f32(ins[3], i);
+        PUT_f32(outs[0], i, JOINED_f32(g56_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g56_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+    }
+}
+
+static void g56_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        const float_vector i3 = FETCH_f32(ins[3], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g56_float(i0, i1, i2, i3, f0, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g56_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        const float_vector i3 = FETCH_f16(ins[3], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g56_float(i0, i1, i2, i3, f0, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 6.0f, doubt, 1))) {
+            PUT_f16(outs[0], i, JOINED_f16(g56_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g56_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+        }
+    }
+}
+
+static void g56_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        const float_vector i3 = FETCH_f16(ins[3], i);
+        PUT_f16(outs[0], i, JOINED_f16(g56_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g56_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+    }
+}
+
+static void g56_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
         const float_vector i3 = FETCH_bf16(ins[3], i);
-        PUT_bf16(outs[0], i, JOINED_bf16(g55_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0, d1), g55_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0, d1)));
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g56_float(i0, i1, i2, i3, f0, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 6.0f, doubt, 1))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g56_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g56_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+        }
+    }
+}
+
+static void g56_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        const float_vector i3 = FETCH_bf16(ins[3], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g56_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0), g56_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0)));
+    }
+}
+
+/* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1 */
+static inline float_vector g57_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector i3, const float_vector k0, const float_vector k1, float_mask *doubt, float_vector *error, const int tiny_counts)
+{
+    const float_vector t0 = i1 - i2;
+    const float_vector t1 = all_float(1) - i1;
+    const float_vector t2 = i1 * t1;
+    const float_vector t3 = maximum_float(t2, k0);
+    const float_vector t4 = t0 / t3;
+    const float_vector t5 = t4 * i3;
+    const float_vector t6 = i0 * t5;
+    const float_vector t7 = t6 / k1;
+    *error = absolute_float(t7) * 8.0f * UNIT;
+    (void)doubt;
+    (void)tiny_counts;
+    return t7;
+}
+static inline double_vector g57_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector i3, const double_vector k0, const double_vector k1)
+{
+    const double_vector t0 = i1 - i2;
+    const double_vector t1 = all_double(1) - i1;
+    const double_vector t2 = i1 * t1;
+    const double_vector t3 = maximum_double(t2, k0);
+    const double_vector t4 = t0 / t3;
+    const double_vector t5 = t4 * i3;
+    const double_vector t6 = i0 * t5;
+    const double_vector t7 = t6 / k1;
+    return t7;
+}
+
+static void g57_f32_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        const float_vector i3 = FETCH_f32(ins[3], i);
+        PUT_f32(outs[0], i, JOINED_f32(g57_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0, d1), g57_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0, d1)));
+    }
+}
+
+static void g57_f32_plain(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const float_vector f1 = all_float((float)constants[1]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f32(ins[0], i);
+        const float_vector i1 = FETCH_f32(ins[1], i);
+        const float_vector i2 = FETCH_f32(ins[2], i);
+        const float_vector i3 = FETCH_f32(ins[3], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g57_float(i0, i1, i2, i3, f0, f1, &doubt, &error, 0);
+        (void)error;
+        PUT_f32(outs[0], i, result);
+    }
+}
+
+static void g57_f16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const float_vector f1 = all_float((float)constants[1]);
+    const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        const float_vector i3 = FETCH_f16(ins[3], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g57_float(i0, i1, i2, i3, f0, f1, &doubt, &error, 0);
+        (void)error;
+        if (UNLIKELY(write_close_f16((uint16_t *)outs[0] + i, result, 8.0f, doubt, 1))) {
+            PUT_f16(outs[0], i, JOINED_f16(g57_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0, d1), g57_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0, d1)));
+        }
+    }
+}
+
+static void g57_f16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_f16(ins[0], i);
+        const float_vector i1 = FETCH_f16(ins[1], i);
+        const float_vector i2 = FETCH_f16(ins[2], i);
+        const float_vector i3 = FETCH_f16(ins[3], i);
+        PUT_f16(outs[0], i, JOINED_f16(g57_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0, d1), g57_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0, d1)));
+    }
+}
+
+static void g57_bf16_settled(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const float_vector f0 = all_float((float)constants[0]);
+    const float_vector f1 = all_float((float)constants[1]);
+    const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        const float_vector i3 = FETCH_bf16(ins[3], i);
+        float_mask doubt = {0};
+        float_vector error;
+        const float_vector result = g57_float(i0, i1, i2, i3, f0, f1, &doubt, &error, -1);
+        (void)error;
+        if (UNLIKELY(write_close_bf16((uint16_t *)outs[0] + i, result, 8.0f, doubt, 1))) {
+            PUT_bf16(outs[0], i, JOINED_bf16(g57_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0, d1), g57_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0, d1)));
+        }
+    }
+}
+
+static void g57_bf16_in_double(void *const *outs, const void *const *ins, const double *constants, size_t n)
+{
+    const double_vector d0 = all_double((double)constants[0]);
+    const double_vector d1 = all_double((double)constants[1]);
+    for (size_t i = 0; i < n; i += 8) {
+        const float_vector i0 = FETCH_bf16(ins[0], i);
+        const float_vector i1 = FETCH_bf16(ins[1], i);
+        const float_vector i2 = FETCH_bf16(ins[2], i);
+        const float_vector i3 = FETCH_bf16(ins[3], i);
+        PUT_bf16(outs[0], i, JOINED_bf16(g57_double(lower_half(i0), lower_half(i1), lower_half(i2), lower_half(i3), d0, d1), g57_double(upper_half(i0), upper_half(i1), upper_half(i2), upper_half(i3), d0, d1)));
     }
 }
 
@@ -6262,369 +6541,383 @@ static const fused_entry entries[] = {
          {g3_f16_settled, g3_f16_in_double, NULL},
          {g3_bf16_settled, g3_bf16_in_double, NULL},
      }},
-    {"exp:i2 neg:t0 mul:i0,t1",
+    {"exp:i1 mul:t0,k0 sub:i0,t1",
      {
          {NULL, g4_f32_in_double, g4_f32_plain},
          {NULL, NULL, NULL},
          {g4_f16_settled, g4_f16_in_double, NULL},
          {g4_bf16_settled, g4_bf16_in_double, NULL},
      }},
-    {"exp:i2 neg:t0 mul:i0,t1 div:t2,k0",
+    {"exp:i2 neg:t0 mul:i0,t1",
      {
          {NULL, g5_f32_in_double, g5_f32_plain},
          {NULL, NULL, NULL},
          {g5_f16_settled, g5_f16_in_double, NULL},
          {g5_bf16_settled, g5_bf16_in_double, NULL},
      }},
-    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3",
+    {"exp:i2 neg:t0 mul:i0,t1 div:t2,k0",
      {
          {NULL, g6_f32_in_double, g6_f32_plain},
          {NULL, NULL, NULL},
          {g6_f16_settled, g6_f16_in_double, NULL},
          {g6_bf16_settled, g6_bf16_in_double, NULL},
      }},
-    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0",
+    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3",
      {
          {NULL, g7_f32_in_double, g7_f32_plain},
          {NULL, NULL, NULL},
          {g7_f16_settled, g7_f16_in_double, NULL},
          {g7_bf16_settled, g7_bf16_in_double, NULL},
      }},
-    {"less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8",
+    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0",
      {
          {NULL, g8_f32_in_double, g8_f32_plain},
          {NULL, NULL, NULL},
          {g8_f16_settled, g8_f16_in_double, NULL},
          {g8_bf16_settled, g8_bf16_in_double, NULL},
      }},
-    {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5",
+    {"less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8",
      {
          {NULL, g9_f32_in_double, g9_f32_plain},
          {NULL, NULL, NULL},
          {g9_f16_settled, g9_f16_in_double, NULL},
          {g9_bf16_settled, g9_bf16_in_double, NULL},
      }},
-    {"less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
+    {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5",
      {
          {NULL, g10_f32_in_double, g10_f32_plain},
          {NULL, NULL, NULL},
          {g10_f16_settled, g10_f16_in_double, NULL},
          {g10_bf16_settled, g10_bf16_in_double, NULL},
      }},
-    {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 sub:1,t3 div:t3,t4 log:t5",
+    {"less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      {
          {NULL, g11_f32_in_double, g11_f32_plain},
          {NULL, NULL, NULL},
-         {NULL, g11_f16_in_double, NULL},
-         {NULL, g11_bf16_in_double, NULL},
+         {g11_f16_settled, g11_f16_in_double, NULL},
+         {g11_bf16_settled, g11_bf16_in_double, NULL},
      }},
-    {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2",
+    {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 sub:1,t3 div:t3,t4 log:t5",
      {
          {NULL, g12_f32_in_double, g12_f32_plain},
          {NULL, NULL, NULL},
-         {g12_f16_settled, g12_f16_in_double, g12_f16_plain},
-         {g12_bf16_settled, g12_bf16_in_double, g12_bf16_plain},
+         {NULL, g12_f16_in_double, NULL},
+         {NULL, g12_bf16_in_double, NULL},
      }},
-    {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0",
+    {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2",
      {
          {NULL, g13_f32_in_double, g13_f32_plain},
          {NULL, NULL, NULL},
-         {g13_f16_settled, g13_f16_in_double, NULL},
-         {g13_bf16_settled, g13_bf16_in_double, NULL},
+         {g13_f16_settled, g13_f16_in_double, g13_f16_plain},
+         {g13_bf16_settled, g13_bf16_in_double, g13_bf16_plain},
      }},
-    {"log:i0",
+    {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0",
      {
          {NULL, g14_f32_in_double, g14_f32_plain},
          {NULL, NULL, NULL},
          {g14_f16_settled, g14_f16_in_double, NULL},
          {g14_bf16_settled, g14_bf16_in_double, NULL},
      }},
-    {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2",
+    {"log:i0",
      {
          {NULL, g15_f32_in_double, g15_f32_plain},
          {NULL, NULL, NULL},
          {g15_f16_settled, g15_f16_in_double, NULL},
          {g15_bf16_settled, g15_bf16_in_double, NULL},
      }},
-    {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0",
+    {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2",
      {
          {NULL, g16_f32_in_double, g16_f32_plain},
          {NULL, NULL, NULL},
          {g16_f16_settled, g16_f16_in_double, NULL},
          {g16_bf16_settled, g16_bf16_in_double, NULL},
      }},
-    {"minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4",
+    {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0",
      {
          {NULL, g17_f32_in_double, g17_f32_plain},
          {NULL, NULL, NULL},
          {g17_f16_settled, g17_f16_in_double, NULL},
          {g17_bf16_settled, g17_bf16_in_double, NULL},
      }},
-    {"mul:i0,i1",
+    {"minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4",
      {
          {NULL, g18_f32_in_double, g18_f32_plain},
          {NULL, NULL, NULL},
-         {g18_f16_settled, g18_f16_in_double, g18_f16_plain},
-         {g18_bf16_settled, g18_bf16_in_double, g18_bf16_plain},
+         {g18_f16_settled, g18_f16_in_double, NULL},
+         {g18_bf16_settled, g18_bf16_in_double, NULL},
      }},
-    {"mul:i0,k0",
+    {"mul:i0,i1",
      {
          {NULL, g19_f32_in_double, g19_f32_plain},
          {NULL, NULL, NULL},
          {g19_f16_settled, g19_f16_in_double, g19_f16_plain},
          {g19_bf16_settled, g19_bf16_in_double, g19_bf16_plain},
      }},
-    {"mul:k0,i1 add:i0,t0",
+    {"mul:i0,i1 mul:k0,i1 sub:t0,t1",
      {
          {NULL, g20_f32_in_double, g20_f32_plain},
          {NULL, NULL, NULL},
          {g20_f16_settled, g20_f16_in_double, NULL},
          {g20_bf16_settled, g20_bf16_in_double, NULL},
      }},
-    {"mul:k0,i1 sub:i0,t0",
+    {"mul:i0,k0",
      {
          {NULL, g21_f32_in_double, g21_f32_plain},
          {NULL, NULL, NULL},
-         {g21_f16_settled, g21_f16_in_double, NULL},
-         {g21_bf16_settled, g21_bf16_in_double, NULL},
+         {g21_f16_settled, g21_f16_in_double, g21_f16_plain},
+         {g21_bf16_settled, g21_bf16_in_double, g21_bf16_plain},
      }},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
+    {"mul:k0,i1 add:i0,t0",
      {
          {NULL, g22_f32_in_double, g22_f32_plain},
          {NULL, NULL, NULL},
          {g22_f16_settled, g22_f16_in_double, NULL},
          {g22_bf16_settled, g22_bf16_in_double, NULL},
      }},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
+    {"mul:k0,i1 sub:i0,t0",
      {
          {NULL, g23_f32_in_double, g23_f32_plain},
          {NULL, NULL, NULL},
          {g23_f16_settled, g23_f16_in_double, NULL},
          {g23_bf16_settled, g23_bf16_in_double, NULL},
      }},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
      {
          {NULL, g24_f32_in_double, g24_f32_plain},
          {NULL, NULL, NULL},
          {g24_f16_settled, g24_f16_in_double, NULL},
          {g24_bf16_settled, g24_bf16_in_double, NULL},
      }},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
      {
          {NULL, g25_f32_in_double, g25_f32_plain},
          {NULL, NULL, NULL},
          {g25_f16_settled, g25_f16_in_double, NULL},
          {g25_bf16_settled, g25_bf16_in_double, NULL},
      }},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
      {
          {NULL, g26_f32_in_double, g26_f32_plain},
          {NULL, NULL, NULL},
          {g26_f16_settled, g26_f16_in_double, NULL},
          {g26_bf16_settled, g26_bf16_in_double, NULL},
      }},
-    {"neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
      {
          {NULL, g27_f32_in_double, g27_f32_plain},
          {NULL, NULL, NULL},
-         {NULL, g27_f16_in_double, NULL},
-         {NULL, g27_bf16_in_double, NULL},
+         {g27_f16_settled, g27_f16_in_double, NULL},
+         {g27_bf16_settled, g27_bf16_in_double, NULL},
      }},
-    {"neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 div:t10,k0",
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6",
      {
          {NULL, g28_f32_in_double, g28_f32_plain},
          {NULL, NULL, NULL},
-         {NULL, g28_f16_in_double, NULL},
-         {NULL, g28_bf16_in_double, NULL},
+         {g28_f16_settled, g28_f16_in_double, NULL},
+         {g28_bf16_settled, g28_bf16_in_double, NULL},
      }},
-    {"sub:1,i0 div:i0,t0 log:t1",
+    {"neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9",
      {
          {NULL, g29_f32_in_double, g29_f32_plain},
          {NULL, NULL, NULL},
-         {g29_f16_settled, g29_f16_in_double, NULL},
-         {g29_bf16_settled, g29_bf16_in_double, NULL},
+         {NULL, g29_f16_in_double, NULL},
+         {NULL, g29_bf16_in_double, NULL},
      }},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
+    {"neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 div:t10,k0",
      {
          {NULL, g30_f32_in_double, g30_f32_plain},
          {NULL, NULL, NULL},
-         {g30_f16_settled, g30_f16_in_double, NULL},
-         {g30_bf16_settled, g30_bf16_in_double, NULL},
+         {NULL, g30_f16_in_double, NULL},
+         {NULL, g30_bf16_in_double, NULL},
      }},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
+    {"sub:1,i0 div:i0,t0 log:t1",
      {
          {NULL, g31_f32_in_double, g31_f32_plain},
          {NULL, NULL, NULL},
          {g31_f16_settled, g31_f16_in_double, NULL},
          {g31_bf16_settled, g31_bf16_in_double, NULL},
      }},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
      {
          {NULL, g32_f32_in_double, g32_f32_plain},
          {NULL, NULL, NULL},
          {g32_f16_settled, g32_f16_in_double, NULL},
          {g32_bf16_settled, g32_bf16_in_double, NULL},
      }},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
      {
          {NULL, g33_f32_in_double, g33_f32_plain},
          {NULL, NULL, NULL},
          {g33_f16_settled, g33_f16_in_double, NULL},
          {g33_bf16_settled, g33_bf16_in_double, NULL},
      }},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
      {
          {NULL, g34_f32_in_double, g34_f32_plain},
          {NULL, NULL, NULL},
          {g34_f16_settled, g34_f16_in_double, NULL},
          {g34_bf16_settled, g34_bf16_in_double, NULL},
      }},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
      {
          {NULL, g35_f32_in_double, g35_f32_plain},
          {NULL, NULL, NULL},
          {g35_f16_settled, g35_f16_in_double, NULL},
          {g35_bf16_settled, g35_bf16_in_double, NULL},
      }},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
      {
          {NULL, g36_f32_in_double, g36_f32_plain},
          {NULL, NULL, NULL},
          {g36_f16_settled, g36_f16_in_double, NULL},
          {g36_bf16_settled, g36_bf16_in_double, NULL},
      }},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
      {
          {NULL, g37_f32_in_double, g37_f32_plain},
          {NULL, NULL, NULL},
          {g37_f16_settled, g37_f16_in_double, NULL},
          {g37_bf16_settled, g37_bf16_in_double, NULL},
      }},
-    {"sub:i0,1",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
      {
          {NULL, g38_f32_in_double, g38_f32_plain},
          {NULL, NULL, NULL},
-         {g38_f16_settled, g38_f16_in_double, g38_f16_plain},
-         {g38_bf16_settled, g38_bf16_in_double, g38_bf16_plain},
+         {g38_f16_settled, g38_f16_in_double, NULL},
+         {g38_bf16_settled, g38_bf16_in_double, NULL},
      }},
-    {"sub:i0,i1",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
      {
          {NULL, g39_f32_in_double, g39_f32_plain},
          {NULL, NULL, NULL},
-         {g39_f16_settled, g39_f16_in_double, g39_f16_plain},
-         {g39_bf16_settled, g39_bf16_in_double, g39_bf16_plain},
+         {g39_f16_settled, g39_f16_in_double, NULL},
+         {g39_bf16_settled, g39_bf16_in_double, NULL},
      }},
-    {"sub:i0,i1 abs:t0",
+    {"sub:i0,1",
      {
          {NULL, g40_f32_in_double, g40_f32_plain},
          {NULL, NULL, NULL},
          {g40_f16_settled, g40_f16_in_double, g40_f16_plain},
          {g40_bf16_settled, g40_bf16_in_double, g40_bf16_plain},
      }},
-    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6",
+    {"sub:i0,i1",
      {
          {NULL, g41_f32_in_double, g41_f32_plain},
          {NULL, NULL, NULL},
-         {g41_f16_settled, g41_f16_in_double, NULL},
-         {g41_bf16_settled, g41_bf16_in_double, NULL},
+         {g41_f16_settled, g41_f16_in_double, g41_f16_plain},
+         {g41_bf16_settled, g41_bf16_in_double, g41_bf16_plain},
      }},
-    {"sub:i0,i1 square:t0",
+    {"sub:i0,i1 abs:t0",
      {
          {NULL, g42_f32_in_double, g42_f32_plain},
          {NULL, NULL, NULL},
-         {g42_f16_settled, g42_f16_in_double, NULL},
-         {g42_bf16_settled, g42_bf16_in_double, NULL},
+         {g42_f16_settled, g42_f16_in_double, g42_f16_plain},
+         {g42_bf16_settled, g42_bf16_in_double, g42_bf16_plain},
      }},
-    {"sub:i0,k0",
+    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6",
      {
          {NULL, g43_f32_in_double, g43_f32_plain},
          {NULL, NULL, NULL},
-         {g43_f16_settled, g43_f16_in_double, g43_f16_plain},
-         {g43_bf16_settled, g43_bf16_in_double, g43_bf16_plain},
+         {g43_f16_settled, g43_f16_in_double, NULL},
+         {g43_bf16_settled, g43_bf16_in_double, NULL},
      }},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
+    {"sub:i0,i1 square:t0",
      {
          {NULL, g44_f32_in_double, g44_f32_plain},
          {NULL, NULL, NULL},
          {g44_f16_settled, g44_f16_in_double, NULL},
          {g44_bf16_settled, g44_bf16_in_double, NULL},
      }},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
+    {"sub:i0,k0",
      {
          {NULL, g45_f32_in_double, g45_f32_plain},
          {NULL, NULL, NULL},
-         {g45_f16_settled, g45_f16_in_double, NULL},
-         {g45_bf16_settled, g45_bf16_in_double, NULL},
+         {g45_f16_settled, g45_f16_in_double, g45_f16_plain},
+         {g45_bf16_settled, g45_bf16_in_double, g45_bf16_plain},
      }},
-    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5",
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
      {
          {NULL, g46_f32_in_double, g46_f32_plain},
          {NULL, NULL, NULL},
          {g46_f16_settled, g46_f16_in_double, NULL},
          {g46_bf16_settled, g46_bf16_in_double, NULL},
      }},
-    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1",
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
      {
          {NULL, g47_f32_in_double, g47_f32_plain},
          {NULL, NULL, NULL},
          {g47_f16_settled, g47_f16_in_double, NULL},
          {g47_bf16_settled, g47_bf16_in_double, NULL},
      }},
-    {"sub:i1,i2 mul:2,t0 mul:i0,t1",
+    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5",
      {
          {NULL, g48_f32_in_double, g48_f32_plain},
          {NULL, NULL, NULL},
          {g48_f16_settled, g48_f16_in_double, NULL},
          {g48_bf16_settled, g48_bf16_in_double, NULL},
      }},
-    {"sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0",
+    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1",
      {
          {NULL, g49_f32_in_double, g49_f32_plain},
          {NULL, NULL, NULL},
          {g49_f16_settled, g49_f16_in_double, NULL},
          {g49_bf16_settled, g49_bf16_in_double, NULL},
      }},
-    {"sub:i1,i2 sign:t0 mul:i0,t1",
+    {"sub:i1,i2 mul:2,t0 mul:i0,t1",
      {
          {NULL, g50_f32_in_double, g50_f32_plain},
          {NULL, NULL, NULL},
-         {g50_f16_settled, g50_f16_in_double, g50_f16_plain},
-         {g50_bf16_settled, g50_bf16_in_double, g50_bf16_plain},
+         {g50_f16_settled, g50_f16_in_double, NULL},
+         {g50_bf16_settled, g50_bf16_in_double, NULL},
      }},
-    {"sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0",
+    {"sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0",
      {
          {NULL, g51_f32_in_double, g51_f32_plain},
          {NULL, NULL, NULL},
          {g51_f16_settled, g51_f16_in_double, NULL},
          {g51_bf16_settled, g51_bf16_in_double, NULL},
      }},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4",
+    {"sub:i1,i2 sign:t0 mul:i0,t1",
      {
          {NULL, g52_f32_in_double, g52_f32_plain},
          {NULL, NULL, NULL},
-         {g52_f16_settled, g52_f16_in_double, NULL},
-         {g52_bf16_settled, g52_bf16_in_double, NULL},
+         {g52_f16_settled, g52_f16_in_double, g52_f16_plain},
+         {g52_bf16_settled, g52_bf16_in_double, g52_bf16_plain},
      }},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1",
+    {"sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0",
      {
          {NULL, g53_f32_in_double, g53_f32_plain},
          {NULL, NULL, NULL},
          {g53_f16_settled, g53_f16_in_double, NULL},
          {g53_bf16_settled, g53_bf16_in_double, NULL},
      }},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5",
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4",
      {
          {NULL, g54_f32_in_double, g54_f32_plain},
          {NULL, NULL, NULL},
          {g54_f16_settled, g54_f16_in_double, NULL},
          {g54_bf16_settled, g54_bf16_in_double, NULL},
      }},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1",
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1",
      {
          {NULL, g55_f32_in_double, g55_f32_plain},
          {NULL, NULL, NULL},
          {g55_f16_settled, g55_f16_in_double, NULL},
          {g55_bf16_settled, g55_bf16_in_double, NULL},
+     }},
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5",
+     {
+         {NULL, g56_f32_in_double, g56_f32_plain},
+         {NULL, NULL, NULL},
+         {g56_f16_settled, g56_f16_in_double, NULL},
+         {g56_bf16_settled, g56_bf16_in_double, NULL},
+     }},
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1",
+     {
+         {NULL, g57_f32_in_double, g57_f32_plain},
+         {NULL, NULL, NULL},
+         {g57_f16_settled, g57_f16_in_double, NULL},
+         {g57_bf16_settled, g57_bf16_in_double, NULL},
      }},
 };
 

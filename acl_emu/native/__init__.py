@@ -17,7 +17,7 @@ from acl_emu import dtypes
 from acl_emu.native.engine import IN_DOUBLE, PLAIN_FLOAT, SETTLED, Program, find_fused, library
 from acl_emu.native.program import DTYPES, Fused, Layout, compile_graph
 from acl_emu.native.signature import signature_of
-from acl_emu.native.trace import Graph, Untraceable, trace
+from acl_emu.native.trace import Graph, Node, Untraceable, trace
 
 __all__ = ["Layout", "Program", "apply", "compiled", "layout_of"]
 
@@ -67,18 +67,30 @@ def compiled(
             return None
         signature, constants = _signature(graph, present, writes, rounding)
         fused = _find_whole(signature, constants, writes[0].dtype, narrow, exact)
-        numbers = compile_graph(graph, present, writes, rounding, wide=not narrow, fused=fused)
+        numbers = _compile(graph, present, writes, rounding, narrow, fused)
     except Untraceable:
         return None
     elements = max(int(np.prod(layout.shape)) for layout in (*present, *writes))
     return Program(numbers, len(present) + len(writes), elements, signature, on_host=on_host)
 
 
+def _compile(
+    graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[Sequence[str]], narrow: bool, fused: Fused
+) -> bytes:
+    """The program around a kernel that was compiled as a whole, or without it where sums do not go along rows."""
+    if fused.number >= 0:
+        try:
+            return compile_graph(graph, reads, writes, rounding, wide=fused.way == IN_DOUBLE, fused=fused)
+        except Untraceable:
+            pass
+    return compile_graph(graph, reads, writes, rounding, wide=not narrow)
+
+
 def _signature(
     graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[Sequence[str]]
-) -> tuple[str, Sequence[float]]:
-    """What a graph is known by if all of it can be compiled as a whole: one type, no reduction, nothing rounded on the way."""
-    if any(node.op in ("sum", "max", "sqrt") for node in graph.nodes) or any(rounding) or len({o.dtype for o in (*reads, *writes)}) > 1:
+) -> tuple[str, Sequence[float | Node]]:
+    """What a graph is known by if it can be compiled as a whole: one type, nothing rounded on the way."""
+    if any(node.op == "sqrt" for node in graph.nodes) or any(rounding) or len({o.dtype for o in (*reads, *writes)}) > 1:
         return "", ()
     try:
         return signature_of(graph)
@@ -86,11 +98,10 @@ def _signature(
         return "", ()
 
 
-def _find_whole(signature: str, constants: Sequence[float], dtype: np.dtype[Any], narrow: bool, exact: bool) -> Fused:
+def _find_whole(signature: str, constants: Sequence[float | Node], dtype: np.dtype[Any], narrow: bool, exact: bool) -> Fused:
     """A kernel that was compiled as a whole, evaluated in the fastest way that is right."""
     if signature and dtype.name in DTYPES[:4]:
-        moderate = all(constant == 0 or constant != constant or 2.0**-32 <= abs(constant) <= 2.0**32 for constant in constants)
-        halves = (*(PLAIN_FLOAT,) * exact, *(SETTLED,) * moderate, IN_DOUBLE)
+        halves = (PLAIN_FLOAT, SETTLED, IN_DOUBLE) if exact else (SETTLED, IN_DOUBLE)
         for way in halves if dtype.name in _HALVES else (PLAIN_FLOAT if narrow else IN_DOUBLE,):
             number = find_fused(signature, DTYPES.index(dtype.name), way)
             if number >= 0:

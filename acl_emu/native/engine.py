@@ -37,14 +37,12 @@ def library() -> Entries | None:
     path = Path(__file__).resolve().parents[1] / "lib64" / LIBRARY
     if os.environ.get("ACL_EMU_NATIVE") == "0" or not path.exists():
         return None
-    entries = []
-    for kind in (ctypes.PyDLL, ctypes.CDLL):
-        entry = kind(str(path)).acl_emu_engine_run
+    holding, releasing = ctypes.PyDLL(str(path)), ctypes.CDLL(str(path))
+    for entry in (holding.acl_emu_engine_run, releasing.acl_emu_engine_run):
         entry.restype = ctypes.c_int64
         entry.argtypes = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-        entries.append(entry)
-    ctypes.CDLL(str(path)).acl_emu_engine_set_regions(ctypes.byref(memory.REGION_TABLE))
-    return Entries(*entries, ctypes.CDLL(str(path)).acl_emu_engine_find_fused)
+    releasing.acl_emu_engine_set_regions(ctypes.byref(memory.REGION_TABLE))
+    return Entries(holding.acl_emu_engine_run, releasing.acl_emu_engine_run, releasing.acl_emu_engine_find_fused)
 
 
 def find_fused(signature: str, dtype: int, way: int) -> int:

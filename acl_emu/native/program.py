@@ -29,17 +29,8 @@ _FUNCTIONS = (
 """The last three round to a type."""
 _STEPS = (
     *_FUNCTIONS,
-    "load",
-    "load_mask",
-    "store",
-    "keep",
-    "take",
-    "add_to_sum",
-    "add_product_to_sum",
-    "add_to_max",
-    "finish_sum",
-    "finish_max",
-    "spread",
+    *("load", "load_mask", "store", "keep", "take", "add_to_sum", "add_product_to_sum", "add_to_max"),
+    *("finish_sum", "finish_max", "spread", "fused"),
 )
 _CODES = {name: code for code, name in enumerate(_STEPS)}
 _MAP, _BLOCKS, _ROWS, _COLUMNS, _TOTALS = range(5)
@@ -88,7 +79,8 @@ class Fused(NamedTuple):
 
     number: int = -1
     way: int = 0
-    constants: Sequence[float] = ()
+    constants: Sequence[float | Node] = ()
+    """Numbers, and the nodes of sums of a row."""
 
 
 def compile_graph(
@@ -207,6 +199,10 @@ class _Compiler:
         size = [math.prod(self.domain[axis] for axis in axes) for axes in (outer, inner)]
         if shape == _ROWS and lower.can_be_split and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
+        if self.axes and self.fused.number >= 0:
+            if shape != _ROWS:
+                raise Untraceable("sums that are not along rows")
+            lower.phases[-1].tiles = [Step("fused", 0)]
         if shape == _COLUMNS:
             lanes = self._column_width(lanes, size, lower.kept)
         return self._packed(lower, shape, outer, inner, size, block, lanes)
@@ -258,12 +254,15 @@ class _Compiler:
             for axes in (outer, inner):
                 together = shape != _BLOCKS or axes is outer
                 operands += self._range(index, axes) if together else self._two(index, axes)
-        header_size = 21
+        header_size = 22
         operand_at = header_size
         constant_at = operand_at + len(operands)
         phase_at = constant_at + len(lower.constants)
         step_at = phase_at + len(spans)
         numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
+        fused_at = step_at + len(numbers)
+        rows = [lower.row_slot(constant) if isinstance(constant, Node) else -1 for constant in self.fused.constants]
+        values = [0.0 if isinstance(constant, Node) else constant for constant in self.fused.constants]
         header = [
             int(self.wide),
             shape,
@@ -278,7 +277,7 @@ class _Compiler:
                 len(lower.phases),
             ),
             *(len(lower.prologue), block, lanes, self.fused.number, self.fused.way),
-            *(operand_at, constant_at, phase_at, step_at, step_at + len(numbers)),
+            *(operand_at, constant_at, phase_at, step_at, fused_at, fused_at + len(self.fused.constants)),
         ]
         assert len(header) == header_size
         return b"".join(
@@ -288,7 +287,8 @@ class _Compiler:
                 struct.pack(f"{len(lower.constants)}d", *lower.constants),
                 struct.pack(f"{len(spans)}q", *spans),
                 struct.pack(f"{len(numbers)}q", *numbers),
-                struct.pack(f"{len(self.fused.constants)}d", *self.fused.constants),
+                struct.pack(f"{len(values)}d", *values),
+                struct.pack(f"{len(rows)}q", *rows),
             )
         )
 
@@ -382,6 +382,10 @@ class _Lowering:
         shape = _padded(node.shape, len(self.compiler.domain))
         return node.op == "input" and all(shape[axis] == 1 for axis in self.compiler.axes)
 
+    def row_slot(self, node: Node) -> int:
+        """The register that a sum of a row is finished in."""
+        return self._fixed[node]
+
     # One phase
 
     def _fill(self, number: int) -> None:
@@ -414,8 +418,8 @@ class _Lowering:
             phase.tiles.append(Step("keep", self._kept[node], (register,)))
             self._used(node, registers, uses)
         # Stores come last: a result may lie where an input lies.
-        values = [(index, node, self._value(node, number, registers, uses)) for index, node in lane_stores]
-        for index, node, register in values:
+        results = [(index, node, self._value(node, number, registers, uses)) for index, node in lane_stores]
+        for index, node, register in results:
             self._store(phase.tiles, index, register)
             self._used(node, registers, uses)
         self._finish(phase, number, sums, [(index, node) for index, node in stores if node in self.rows])
@@ -510,7 +514,7 @@ class _Lowering:
     def _finish(self, phase: Phase, number: int, sums: dict[Node, int], stores: Sequence[tuple[int, Node]]) -> None:
         """When a row is through: finish its reductions, compute what has one value for it, and spread what later tiles need."""
         for node, index in sums.items():
-            phase.row.append(Step("finish_sum" if node.op == "sum" else "finish_max", self._row_slot(node), (index,)))
+            phase.row.append(Step("finish_sum" if node.op == "sum" else "finish_max", self._new_row_slot(node), (index,)))
         for node in self.nodes:
             if node in self.rows and node not in sums and self.levels[node] == number + 1:
                 sources = []
@@ -519,7 +523,7 @@ class _Lowering:
                         sources.append(self._load_for_row(argument, phase.row))
                     else:
                         sources.append(self._fixed[argument])
-                phase.row.append(Step(node.op, self._row_slot(node), tuple(sources)))
+                phase.row.append(Step(node.op, self._new_row_slot(node), tuple(sources)))
         for node in self.nodes:
             if node in self.rows and self.levels[node] == number + 1 and self._is_needed_by_tiles(node):
                 self._fixed[node, "spread"] = self._new_slot()
@@ -534,7 +538,7 @@ class _Lowering:
         steps.append(Step("load", self._fixed[key], (node.detail,)))
         return self._fixed[key]
 
-    def _row_slot(self, node: Node) -> int:
+    def _new_row_slot(self, node: Node) -> int:
         self._fixed[node] = self._new_slot()
         return self._fixed[node]
 

@@ -15,7 +15,7 @@ def aclnnLogSigmoidBackward(gradOutput: Values, self: Values, buffer: Values, gr
 
 
 def gradient(grad: Array, x: Array) -> Array:
-    """The slope is the logistic function of ``-x``; of roots, since an exponential may be too small for a number that its product is not."""
+    """The slope is the logistic function of ``-x``, made of roots: an exponential may be too small for a number, its product not."""
     root = np.exp(np.abs(x) * -0.5)
     factor = np.where(x > 0, root, 1)
     slopes: Array = grad * factor * factor / (1 + root * root)

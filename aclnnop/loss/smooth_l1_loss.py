@@ -17,4 +17,5 @@ def aclnnSmoothL1Loss(self: FloatIn, target: FloatIn, reduction: ReductionMode, 
 def smooth_distance(x: Array, y: Array, *, beta: float) -> Array:
     """The formula; the square is not formed, since it may overflow."""
     distance = np.abs(x - y)
-    return np.where(distance < beta, 0.5 * distance * (distance / beta), distance - 0.5 * beta)
+    loss: Array = np.where(distance < beta, 0.5 * distance * (distance / beta), distance - 0.5 * beta)
+    return loss

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from acl_emu.spec import Array, Operand, require, wrap_dim
 from acl_emu.tensor import IntArray
 
