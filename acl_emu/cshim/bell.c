@@ -14,8 +14,8 @@
 #include "bridge.h"
 
 #define GRACE 200000    /* nanoseconds in which others may take a task */
-#define LONGEST 2000000 /* not longer than this, even while more tasks come */
-#define SETTLE 4000000  /* after so long without a task, the next one has to wake the thread */
+#define LONGEST 5000000 /* not longer than this, even while more tasks come */
+#define SETTLE 10000000 /* after so long without a task, the next one has to wake the thread */
 
 static int64_t now(void)
 {
