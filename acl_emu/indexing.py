@@ -82,19 +82,17 @@ def place(values: Array, index: Array, axis: int, out: Array) -> None:
         np.put_along_axis(out, np.expand_dims(np.maximum(index, 0), axis), np.expand_dims(here, axis), axis)
 
 
-def take_rows(rows: Array, index: Array) -> Array:
-    """``rows[b, index[b, n]]`` for every b and n, 0 where the index is that of no row; ``index`` is contiguous and INT64."""
-    rows = np.ascontiguousarray(rows)
+def take_rows(rows: Array, index: Array, out: Array) -> None:
+    """``out[b, n] = rows[b, index[b, n]]``, 0 where the index is that of no row; all are contiguous, ``index`` is INT32."""
     batch, many, width = rows.shape
-    result = np.zeros((*index.shape, width), rows.dtype)
-    if not _run("acl_emu_index_take_rows", result.size, rows, batch, many, width, rows.itemsize, index, index.shape[1], result):
+    if not _run("acl_emu_index_take_rows", out.size, rows, batch, many, width, rows.itemsize, index, index.shape[1], out):
         here = np.nonzero((index >= 0) & (index < many))
-        result[here] = rows[here[0], index[here]]
-    return result
+        out[...] = 0
+        out[here] = rows[here[0], index[here]]
 
 
 def subtract_rows(rows: Array, index: Array, values: Array) -> None:
-    """``rows[b, index[b, n]] -= values[b, n]`` for every b and n whose index is that of a row, in order; all arrays are contiguous."""
+    """``rows[b, index[b, n]] -= values[b, n]`` for every b and n whose index is that of a row, in order; as above, in float64."""
     batch, many, width = rows.shape
     if not _run("acl_emu_index_subtract_rows", values.size, rows, batch, many, width, rows.itemsize, index, index.shape[1], values):
         here = np.nonzero((index >= 0) & (index < many))

@@ -351,7 +351,7 @@ EXPORT void acl_emu_index_place(const place_call *call, int64_t threads)
 typedef struct {
     char *rows; /* batch × many × width, contiguous */
     int64_t batch, many, width, item;
-    const int64_t *index; /* batch × count; what is no row is left out */
+    const int32_t *index; /* batch × count; what is no row is left out */
     int64_t count;
     char *values; /* batch × count × width, contiguous */
 } rows_call;
@@ -364,10 +364,10 @@ static void run_take_rows(void *argument)
     int64_t batch;
     while ((batch = atomic_fetch_add(&work->next, 1)) < work->units) {
         const char *rows = call->rows + batch * call->many * (int64_t)bytes;
-        const int64_t *index = call->index + batch * call->count;
+        const int32_t *index = call->index + batch * call->count;
         char *to = call->values + batch * call->count * (int64_t)bytes;
         for (int64_t n = 0; n < call->count; n++, to += bytes) {
-            if ((uint64_t)index[n] < (uint64_t)call->many) {
+            if (index[n] >= 0 && index[n] < call->many) {
                 memcpy(to, rows + index[n] * (int64_t)bytes, bytes);
             } else {
                 memset(to, 0, bytes);
@@ -388,10 +388,10 @@ static void run_subtract_rows(void *argument)
     int64_t batch;
     while ((batch = atomic_fetch_add(&work->next, 1)) < work->units) {
         double *rows = (double *)call->rows + batch * call->many * call->width;
-        const int64_t *index = call->index + batch * call->count;
+        const int32_t *index = call->index + batch * call->count;
         const double *values = (const double *)call->values + batch * call->count * call->width;
         for (int64_t n = 0; n < call->count; n++) {
-            if ((uint64_t)index[n] < (uint64_t)call->many) {
+            if (index[n] >= 0 && index[n] < call->many) {
                 for (int64_t k = 0; k < call->width; k++) {
                     rows[index[n] * call->width + k] -= values[n * call->width + k];
                 }

@@ -38,32 +38,58 @@ def aclnnChamferDistanceBackward(
         shape_is(out, points.shape, f"as {points.name}")
     if gradXyz1.size == gradXyz2.size == 0:
         return nothing()
-    reads = (xyz1, xyz2, idx1, idx2, gradDist1, gradDist2)
-    return direct(gradients, reads=reads, writes=(gradXyz1, gradXyz2), scratch={}, dtype=dtype)
+    return direct(
+        gradients,
+        reads=(xyz1, xyz2, idx1, idx2, gradDist1, gradDist2),
+        writes=(gradXyz1, gradXyz2),
+        scratch={
+            "nearest1": (xyz1.shape, xyz2.dtype.numpy),
+            "nearest2": (xyz2.shape, xyz1.dtype.numpy),
+            "pull1": (xyz1.shape, np.float64),
+            "pull2": (xyz2.shape, np.float64),
+            "total2": (xyz2.shape, np.float64),
+        },
+        dtype=dtype,
+    )
 
 
 def gradients(
-    xyz1: Array, xyz2: Array, idx1: Array, idx2: Array, grad1: Array, grad2: Array, out1: Array, out2: Array, *, dtype: DType
+    xyz1: Array,
+    xyz2: Array,
+    idx1: Array,
+    idx2: Array,
+    grad1: Array,
+    grad2: Array,
+    out1: Array,
+    out2: Array,
+    *,
+    nearest1: Array,
+    nearest2: Array,
+    pull1: Array,
+    pull2: Array,
+    total2: Array,
+    dtype: DType,
 ) -> None:
     """``2 * grad * (point - nearest)`` for the point, the opposite for the nearest; an index of no point has no part in it."""
-    idx1, idx2 = (np.asarray(index, np.int64, order="C") for index in (idx1, idx2))
-    pull1, pull2 = pulls(xyz1, xyz2, idx1, grad1), pulls(xyz2, xyz1, idx2, grad2)
-    for own, opposite, index, out in ((pull1, pull2, idx2, out1), (pull2, pull1, idx1, out2)):
-        result = own.copy()
-        subtract_rows(result, index, opposite)
+    idx1, idx2 = np.ascontiguousarray(idx1), np.ascontiguousarray(idx2)
+    pulls(xyz1, xyz2, idx1, grad1, nearest1, pull1)
+    pulls(xyz2, xyz1, idx2, grad2, nearest2, pull2)
+    cast(pull2, total2)
+    subtract_rows(total2, idx1, pull1)
+    subtract_rows(pull1, idx2, pull2)
+    for total, out in ((pull1, out1), (total2, out2)):
         rounded = out if out.dtype == dtype.numpy else np.empty(out.shape, dtype.numpy)
-        cast(result, rounded)
+        cast(total, rounded)
         if rounded is not out:
             cast(rounded, out)
 
 
-def pulls(points: Array, others: Array, nearest: Array, grad: Array) -> Array:
+def pulls(points: Array, others: Array, index: Array, grad: Array, nearest: Array, result: Array) -> None:
     """What draws each point to the nearest one of the other set, in float64."""
-    result = np.empty(points.shape)
-    inside = (nearest >= 0) & (nearest < others.shape[1])
-    given = (points, take_rows(others, nearest), grad[..., np.newaxis], inside[..., np.newaxis])
-    apply(pull, given, (result,), compute=np.float64)
-    return result
+    take_rows(np.ascontiguousarray(others), index, nearest)
+    inside = (index >= 0) & (index < others.shape[1])
+    for axis in range(points.shape[2]):
+        apply(pull, (points[..., axis], nearest[..., axis], grad, inside), (result[..., axis],), compute=np.float64)
 
 
 def pull(point: Array, nearest: Array, grad: Array, inside: Array) -> Array:
