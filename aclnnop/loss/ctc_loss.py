@@ -60,7 +60,9 @@ def forward(
         scores = (states.arrivals(scores) if t else scores) + states.emitted(by_sequence[t])
         inside = states.exist & (t < input_lengths)[:, np.newaxis]
         np.copyto(log_alpha[:, t, :count], round_to(scores, dtype), where=inside)
-        likelihood = np.where(input_lengths == t + 1, states.at_end(scores), likelihood)
+        last = input_lengths == t + 1
+        if last.any():
+            likelihood = np.where(last, states.at_end(scores), likelihood)
     if zero_infinity:
         likelihood = np.where(np.isinf(likelihood), 0, likelihood)
     loss[...] = round_to(-likelihood, dtype).reshape(loss.shape)
