@@ -3,7 +3,8 @@
  * A graph has a body on vectors of float and one on vectors of double. Half types are evaluated in float where the error of that is
  * known (`units` of 2^-24 of the result, worked out by the generator): a result that close to the middle between two half numbers may
  * round to the wrong one, and is evaluated again in double. So every result is that of double, rounded once. Inputs are such that
- * products and quotients of a few of them stay in the normal range of float: those of float16 always are, bfloat16 is looked at before. */
+ * products and quotients of a few of them stay in the normal range of float: those of float16 always are, bfloat16 is looked at before.
+ * tiny_counts: all bits where numbers too small for float count; as float16 they are zero. */
 #ifndef ACL_EMU_FUSED_H
 #define ACL_EMU_FUSED_H
 
@@ -77,7 +78,7 @@ static inline int write_unsure_bf16(uint16_t *memory, float_vector values, float
     /* What is rounded off: bits below the sixteenth, after half a step has been added. */
     const float_mask half = {0x8000, 0x8000, 0x8000, 0x8000, 0x8000, 0x8000, 0x8000, 0x8000};
     const float_mask above = (float_mask)(values + slack) + half, below = (float_mask)(values - slack) + half;
-    doubt |= ((above ^ below) & (int32_t)0xffff0000) != 0;
+    doubt |= (((above ^ below) & (int32_t)0xffff0000) != 0) | (slack != slack);
     if (fades) {
         doubt |= absolute_float(values) < 0x1p-90f;
     }
