@@ -56,6 +56,8 @@ typedef struct {
 /* The first three are known to acl_emu/native/engine.py. */
 enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, THREADED_LANES = 1 << 15 };
 
+enum { LASTING_ROOM = 4 << 20 }; /* bytes that a thread may keep from one run to the next */
+
 typedef struct {
     const header *program;
     const operand_view *operands;
@@ -88,6 +90,19 @@ typedef struct {
 } room;
 
 static __thread room own_room;
+static pthread_key_t ending; /* its value is the room of a thread, to be freed when the thread ends */
+
+static void free_room(void *own)
+{
+    free(((room *)own)->registers);
+    ((room *)own)->registers = NULL;
+    ((room *)own)->size = 0;
+}
+
+__attribute__((constructor)) static void watch_threads(void)
+{
+    pthread_key_create(&ending, free_room);
+}
 
 static const tile_code *tiles = &acl_emu_tiles_baseline;
 static const fused_table *fused = &acl_emu_fused_baseline;
@@ -547,13 +562,13 @@ static int prepare_room(const job *work, room *own)
     const size_t sums = (work->tile > PARTIALS ? work->tile : PARTIALS) * sizeof(double);
     const size_t size = (size_t)program->slots * TILE_BYTES + 2 * TILE_BYTES + kept * (size_t)program->kept + sums * (size_t)program->sums;
     if (own->size < size) {
-        free(own->registers);
-        own->size = 0;
+        free_room(own);
         own->registers = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
         if (!own->registers) {
             return 0;
         }
         own->size = size;
+        pthread_setspecific(ending, own);
     }
     char *next = own->registers;
     for (int64_t k = 0; k < program->slots; k++, next += TILE_BYTES) {
@@ -579,6 +594,14 @@ static int prepare_room(const job *work, room *own)
     return 1;
 }
 
+/* What a long row took is given back. */
+static void leave_room(room *own)
+{
+    if (own->size > LASTING_ROOM) {
+        free_room(own);
+    }
+}
+
 static void run_units(job *work)
 {
     room *own = &own_room;
@@ -597,6 +620,7 @@ static void run_units(job *work)
         default: run_part(work, own, unit); break;
         }
     }
+    leave_room(own);
 }
 
 /* Threads */
