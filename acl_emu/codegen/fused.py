@@ -22,8 +22,9 @@ from acl_emu.tensor import Operand, Scalar, make_view
 from aclnnop.index import MODULES
 
 _SHAPE = (8,)
-_NUMBERS = (0.75, -1.0)
-_SCALARS = (1.0, 0.75)
+_NUMBERS = (0.75, 0.0, 1.0, -1.0)
+_SCALARS = (0.75, 0.0, 1.0, -1.0, 2.0, 0.5)
+"""One of no special value, and those that a graph looks different with."""
 
 
 def signatures() -> list[str]:

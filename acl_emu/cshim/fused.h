@@ -3,8 +3,7 @@
  * A graph has a body on vectors of float and one on vectors of double. Half types are evaluated in float where the error of that is
  * known (`units` of 2^-24 of the result, worked out by the generator): a result that close to the middle between two half numbers may
  * round to the wrong one, and is evaluated again in double. So every result is that of double, rounded once. Inputs are such that
- * products and quotients of a few of them stay in the normal range of float: those of float16 always are, bfloat16 is looked at before.
- * tiny_counts: all bits where numbers too small for float count; as float16 they are zero. */
+ * products and quotients of a few of them stay in the normal range of float: those of float16 always are, bfloat16 is looked at before. */
 #ifndef ACL_EMU_FUSED_H
 #define ACL_EMU_FUSED_H
 
@@ -22,6 +21,18 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 #define UNIT 0x1p-24f
+
+static inline void write_upper_halves(uint16_t *memory, float_bits bits)
+{
+#ifdef WIDE
+    const __m256i upper = _mm256_srli_epi32((__m256i)bits, 16);
+    _mm_storeu_si128((__m128i *)memory, _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1)));
+#else
+    for (int i = 0; i < 8; i++) {
+        memory[i] = (uint16_t)(bits[i] >> 16);
+    }
+#endif
+}
 
 /* Write results that are off by up to `units` of 2^-24 of themselves; whether some of them could round otherwise, or are doubtful anyway.
  * fades: some may be too small for float. */
@@ -43,13 +54,14 @@ static inline int write_close_f16(uint16_t *memory, float_vector values, float u
 
 static inline int write_close_bf16(uint16_t *memory, float_vector values, float units, float_mask doubt, int fades)
 {
-    /* What is rounded off, counted from just below the middle. */
+    /* What is rounded off, counted from just below the middle; nothing else is so close to it that a tie would matter. */
     const int32_t width = (int32_t)units + 2;
-    doubt |= (((float_mask)values + (0x8000 + width)) & 0xffff) <= 2 * width;
+    const float_bits raised = (float_bits)values + (0x8000 + (uint32_t)width);
+    doubt |= (float_mask)(raised & 0xffff) <= 2 * width;
     if (fades) {
         doubt |= absolute_float(values) < 0x1p-90f;
     }
-    write_bf16(memory, values);
+    write_upper_halves(memory, raised);
     return any(doubt);
 }
 
@@ -76,13 +88,12 @@ static inline int write_unsure_bf16(uint16_t *memory, float_vector values, float
 {
     const float_vector slack = error + absolute_float(values) * (2 * UNIT);
     /* What is rounded off: bits below the sixteenth, after half a step has been added. */
-    const float_mask half = {0x8000, 0x8000, 0x8000, 0x8000, 0x8000, 0x8000, 0x8000, 0x8000};
-    const float_mask above = (float_mask)(values + slack) + half, below = (float_mask)(values - slack) + half;
-    doubt |= (((above ^ below) & (int32_t)0xffff0000) != 0) | (slack != slack);
+    const float_bits above = (float_bits)(values + slack) + 0x8000, below = (float_bits)(values - slack) + 0x8000;
+    doubt |= ((float_mask)((above ^ below) & 0xffff0000) != 0) | (slack != slack);
     if (fades) {
         doubt |= absolute_float(values) < 0x1p-90f;
     }
-    write_bf16(memory, values);
+    write_upper_halves(memory, (float_bits)values + 0x8000);
     return any(doubt);
 }
 

@@ -432,8 +432,8 @@ class _Lowering:
         return (argument,)
 
     def _is_kept(self, node: Node) -> bool:
-        """Whether a later phase needs a node that is dear to compute."""
-        if node in self.rows or node.op in ("input", "constant"):
+        """Whether a later phase needs a node that is dear to compute; a kernel that was compiled as a whole does without."""
+        if node in self.rows or node.op in ("input", "constant") or self.compiler.fused.number >= 0:
             return False
         arguments = [_resolved(argument) for argument in node.arguments]
         if node.op in _CHEAP and all(argument in self.rows or argument.op in ("input", "constant") for argument in arguments):
