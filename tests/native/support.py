@@ -1,0 +1,118 @@
+"""Running kernels by the engine, by numpy, or by another build of the engine; and how far numbers are apart."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from acl_emu import memory, native, plans
+from acl_emu.native import engine, functions
+from tests.operators.accuracy import FLOAT, spacing
+
+Array = npt.NDArray[Any]
+
+BF16 = np.dtype(ml_dtypes.bfloat16)
+ODD = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-45, -1e-45, 1e-39, -3e-39, 1.1754944e-38, 3.4e38, -3.4e38, np.inf, -np.inf, np.nan)
+
+
+@contextmanager
+def engine_is(entries: engine.Entries | None) -> Iterator[None]:
+    """Whatever is planned runs on this engine; with None, on numpy."""
+
+    def forget() -> None:
+        plans.forget()
+        native._program_of.cache_clear()
+        functions.function.cache_clear()
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (native, engine, functions):
+            patch.setattr(module, "library", lambda: entries)
+        forget()
+        try:
+            yield
+        finally:
+            forget()
+
+
+def load(path: Path) -> engine.Entries:
+    """Another build of the engine."""
+    holding, releasing = ctypes.PyDLL(str(path)), ctypes.CDLL(str(path))
+    for entry in (holding.acl_emu_engine_run, releasing.acl_emu_engine_run):
+        entry.restype = ctypes.c_int64
+        entry.argtypes = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+    releasing.acl_emu_engine_set_regions(ctypes.byref(memory.REGION_TABLE))
+    return engine.Entries(holding.acl_emu_engine_run, releasing.acl_emu_engine_run, releasing.acl_emu_engine_find_fused)
+
+
+def program_of(kernel: Callable[..., Any], inputs: Sequence[Array], outputs: Sequence[Array], **options: Any) -> native.Program | None:
+    """The program that native.apply runs."""
+    compute, single = np.dtype(options.pop("compute", np.float32)), options.pop("single", False)
+    layouts = tuple(map(native.layout_of, inputs)), tuple(map(native.layout_of, outputs))
+    return native._program_of(kernel, *layouts, compute, single, tuple(sorted(options.items())))
+
+
+def run(kernel: Callable[..., Any], inputs: Sequence[Array], *outputs: Array, **options: Any) -> Array:
+    """The first output, computed by the engine: numpy may not step in."""
+    program = program_of(kernel, inputs, outputs, **options)
+    assert program is not None, "the engine has no way to run the kernel"
+    assert program.run([array.ctypes.data for array in (*inputs, *outputs)]), "the engine refused the operands"
+    return outputs[0]
+
+
+def in_steps(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, to be called with one input more, a mask that it leaves alone: as such it has not been compiled as a whole."""
+
+    def longer(mask: Any, *inputs: Any) -> Any:
+        return kernel(*inputs)
+
+    return longer
+
+
+def same_bits(first: Array, second: Array, *, signs_of_zero: bool = True) -> Array:
+    """Which numbers are the same; NaN is NaN."""
+    words = f"u{first.dtype.itemsize}"
+    with np.errstate(all="ignore"):
+        same = np.ascontiguousarray(first).view(words) == np.ascontiguousarray(second).view(words) if signs_of_zero else first == second
+        return same | ((first != first) & (second != second))
+
+
+def assert_same(first: Array, second: Array, *, signs_of_zero: bool = True) -> None:
+    """The same numbers, bit for bit; NaN is NaN."""
+    assert first.dtype == second.dtype
+    assert first.shape == second.shape
+    wrong = np.argwhere(~same_bits(first, second, signs_of_zero=signs_of_zero))
+    assert not wrong.size, f"{len(wrong)} of {first.size}: {first[tuple(wrong[0])]!r}, not {second[tuple(wrong[0])]!r}, at {wrong[0]}"
+
+
+def ulps(actual: Array, exact: Array) -> float:
+    """The largest distance of float32 numbers from float64 ones; numbers that are not finite must be the same."""
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(exact.astype(np.float32))
+        assert_same(actual[~finite], exact[~finite].astype(np.float32))
+        assert np.isfinite(actual[finite]).all()
+        distance = np.abs(actual[finite].astype(np.float64) - exact[finite]) / spacing(exact[finite], FLOAT)
+    return float(distance.max(initial=0))
+
+
+def bit_patterns(count: int, seed: int) -> Array:
+    """float32 numbers of every magnitude, odd ones among them."""
+    drawn = np.random.default_rng(seed).integers(0, 1 << 32, count, dtype=np.uint32).view(np.float32)
+    drawn[: len(ODD)] = ODD
+    return drawn
+
+
+def at_odd_address(array: Array) -> Array:
+    """A copy whose address is no multiple of the size of its elements."""
+    room = np.empty(array.nbytes + 65, np.uint8)
+    start = -room.ctypes.data % 64 + 1
+    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
