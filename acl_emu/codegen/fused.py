@@ -247,8 +247,12 @@ def _expression(op: str, arguments: list[str], lane: str) -> str:
     first, *others = arguments
     if op in _INFIX:
         return f"{first} {_INFIX[op]} {others[0]}"
-    named = {"abs": "absolute", "as_number": "number", "where": "select", "log": "log_of", "log1p": "log1p_of"}.get(op, op)
-    simple = {"neg": f"-{first}", "square": f"{first} * {first}", "not": f"~{first}", "exp": f"exp_of_{lane}({first}, all_{lane}(0))"}
+    named = {"abs": "absolute", "as_number": "number", "where": "select", "exp": "exp_of", "log": "log_of", "log1p": "log1p_of"}.get(op, op)
+    simple = {
+        "neg": f"-{first}",
+        "square": f"{first} * {first}",
+        "not": f"~{first}",
+    }
     if op in simple:
         return simple[op]
     if op in ("and", "or"):

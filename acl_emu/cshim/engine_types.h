@@ -68,7 +68,38 @@ static inline V NAME(log_polynomial)(V f, V k)
     return NAME(fma)(k, (V){} + LN2_HIGH, f + tail);
 }
 
+static inline V NAME(reduced)(V x, V k)
+{
+    return NAME(fma)(-k, (V){} + LN2_LOW, NAME(fma)(-k, (V){} + LN2_HIGH, x));
+}
+
+static inline M NAME(shifted_down)(M value, int digits);
+
+/* In two steps, so that results below the smallest normal number come out right. */
+static inline V NAME(scaled)(V value, M power)
+{
+    const M half = NAME(shifted_down)(power, 1);
+    return value * (V)((half + BIAS) << DIGITS) * (V)((power - half + BIAS) << DIGITS);
+}
+
 #include "engine_vector.h"
+
+/* Off by less than 1 ulp. */
+static inline V exp_of_float(V x)
+{
+    return exp_within_float(within_float(x, EXP_LEAST, EXP_MOST), all_float(0));
+}
+
+/* exp(x - y), with what the difference loses. */
+static inline V exp_of_difference_float(V x, V y)
+{
+    const V difference = x - y, other = difference - x;
+    const V rest = (x - (difference - other)) - (y + other);
+    /* Beyond the limits, where the result is zero, infinite or no number, there is nothing to make up for. */
+    const V kept = select_float((difference > EXP_LEAST) & (difference < EXP_MOST), rest, all_float(0));
+    return exp_within_float(within_float(difference, EXP_LEAST, EXP_MOST), kept);
+}
+
 #undef T
 #undef V
 #undef M
@@ -109,10 +140,9 @@ static inline V NAME(log_polynomial)(V f, V k)
 #define DIGITS 52
 #define BIAS 1023
 #define ROUNDING 6755399441055744.0
-#define EXP_LEAST -746.0
-#define EXP_MOST 710.0
-#define LN2_HIGH 0.693147180369123816490
-#define LN2_LOW 1.90821492927058770002e-10
+#define EXP_LEAST -708.0
+#define EXP_MOST 709.0
+#define EXP_ZERO -745.14 /* below it there is no double but zero: what is multiplied by infinity is no number */
 #define LEAST_NORMAL 2.2250738585072014e-308
 #define SCALE_UP 18014398509481984.0
 #define SCALE_DIGITS 54.0
@@ -145,7 +175,30 @@ static inline V NAME(log_polynomial)(V f, V k)
     return NAME(fma)(k, (V){} + 0.69314718055994530942, NAME(fma)(p, f2, f));
 }
 
+static inline V NAME(reduced)(V x, V k)
+{
+    return NAME(fma)(-k, (V){} + 0.69314718055994530942, x);
+}
+
+static inline V NAME(scaled)(V value, M power)
+{
+    return value * (V)((power + BIAS) << DIGITS);
+}
+
 #include "engine_vector.h"
+
+/* Off by 2^-43: results end in narrower types, in which those below 10^-307 are zero, and differences of such numbers lose nothing. */
+static inline V exp_of_double(V x)
+{
+    const V value = exp_within_double(within_double(x, EXP_LEAST, EXP_MOST), all_double(0));
+    return select_double(x > EXP_MOST, all_double(INFINITY), select_double(x < EXP_ZERO, all_double(0), value));
+}
+
+static inline V exp_of_difference_double(V x, V y)
+{
+    return exp_of_double(x - y);
+}
+
 #undef T
 #undef V
 #undef M
@@ -164,6 +217,7 @@ static inline V NAME(log_polynomial)(V f, V k)
 #undef ROUNDING
 #undef EXP_LEAST
 #undef EXP_MOST
+#undef EXP_ZERO
 #undef LN2_HIGH
 #undef LN2_LOW
 #undef LEAST_NORMAL

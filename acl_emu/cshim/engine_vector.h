@@ -83,26 +83,14 @@ static inline M NAME(shifted_down)(M value, int digits)
     return (M)((U)(value + offset) >> digits) - (M)((U)offset >> digits);
 }
 
-/* exp(x + rest), rest being tiny beside x. Off by less than 1 ulp in float; in double, whose results end in narrower types, by 2^-43. */
-static inline V NAME(exp_of)(V x, V rest)
+/* exp(x + rest), rest being tiny beside x, for x in a range that no result overflows in. */
+static inline V NAME(exp_within)(V x, V rest)
 {
-    x = NAME(within)(x, EXP_LEAST, EXP_MOST);
     const V rounding = NAME(all)(ROUNDING), shifted = NAME(fma)(x, NAME(all)((T)1.4426950408889634074), rounding);
     const V k = shifted - rounding;
-    const V r = NAME(fma)(-k, NAME(all)(LN2_LOW), NAME(fma)(-k, NAME(all)(LN2_HIGH), x)) + rest;
+    const V r = NAME(reduced)(x, k) + rest;
     const V grown = NAME(fma)(NAME(fma)(NAME(exp_polynomial)(r), r, NAME(all)(1)), r, NAME(all)(1));
-    /* In two steps, so that results below the smallest normal number come out right. */
-    const M power = (M)shifted - (M)rounding, half = NAME(shifted_down)(power, 1);
-    return grown * (V)((half + BIAS) << DIGITS) * (V)((power - half + BIAS) << DIGITS);
-}
-
-/* exp(x - y), with what the difference loses. */
-static inline V NAME(exp_of_difference)(V x, V y)
-{
-    const V difference = x - y, other = difference - x;
-    const V rest = (x - (difference - other)) - (y + other);
-    /* Where the difference is no number or infinite there is nothing to make up for. */
-    return NAME(exp_of)(difference, NAME(select)(rest - rest == 0, rest, NAME(all)(0)));
+    return NAME(scaled)(grown, (M)shifted - (M)rounding);
 }
 
 /* log(x + rest) for x > 0 that is no infinity, and rest tiny beside it; the same accuracy. exponent: what x was scaled down by. */

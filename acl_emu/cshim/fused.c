@@ -903,7 +903,7 @@ static void g7_bf16_plain(void *const *outs, const void *const *ins, const doubl
 /* exp:i0 */
 static inline float_vector g8_float(const float_vector i0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = exp_of_float(i0, all_float(0));
+    const float_vector t0 = exp_of_float(i0);
     *error = absolute_float(t0) * 2.5f * UNIT;
     (void)doubt;
     (void)tiny_counts;
@@ -911,7 +911,7 @@ static inline float_vector g8_float(const float_vector i0, float_mask *doubt, fl
 }
 static inline double_vector g8_double(const double_vector i0)
 {
-    const double_vector t0 = exp_of_double(i0, all_double(0));
+    const double_vector t0 = exp_of_double(i0);
     return t0;
 }
 
@@ -988,7 +988,7 @@ static void g8_bf16_in_double(void *const *outs, const void *const *ins, const d
 /* exp:i1 mul:t0,k0 sub:i0,t1 */
 static inline float_vector g9_float(const float_vector i0, const float_vector i1, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = exp_of_float(i1, all_float(0));
+    const float_vector t0 = exp_of_float(i1);
     *doubt |= t0 > 0x1p60f;
     *doubt |= tiny_counts & (t0 < 0x1p-60f);
     const float_vector t1 = t0 * k0;
@@ -1001,7 +1001,7 @@ static inline float_vector g9_float(const float_vector i0, const float_vector i1
 }
 static inline double_vector g9_double(const double_vector i0, const double_vector i1, const double_vector k0)
 {
-    const double_vector t0 = exp_of_double(i1, all_double(0));
+    const double_vector t0 = exp_of_double(i1);
     const double_vector t1 = t0 * k0;
     const double_vector t2 = i0 - t1;
     return t2;
@@ -1088,7 +1088,7 @@ static void g9_bf16_in_double(void *const *outs, const void *const *ins, const d
 /* exp:i2 neg:t0 mul:i0,t1 */
 static inline float_vector g10_float(const float_vector i0, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = exp_of_float(i2, all_float(0));
+    const float_vector t0 = exp_of_float(i2);
     *doubt |= t0 > 0x1p60f;
     *doubt |= tiny_counts & (t0 < 0x1p-60f);
     const float_vector t1 = -t0;
@@ -1100,7 +1100,7 @@ static inline float_vector g10_float(const float_vector i0, const float_vector i
 }
 static inline double_vector g10_double(const double_vector i0, const double_vector i2)
 {
-    const double_vector t0 = exp_of_double(i2, all_double(0));
+    const double_vector t0 = exp_of_double(i2);
     const double_vector t1 = -t0;
     const double_vector t2 = i0 * t1;
     return t2;
@@ -1185,7 +1185,7 @@ static void g10_bf16_in_double(void *const *outs, const void *const *ins, const 
 /* exp:i2 neg:t0 mul:i0,t1 div:t2,k0 */
 static inline float_vector g11_float(const float_vector i0, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = exp_of_float(i2, all_float(0));
+    const float_vector t0 = exp_of_float(i2);
     *doubt |= t0 > 0x1p60f;
     *doubt |= tiny_counts & (t0 < 0x1p-60f);
     const float_vector t1 = -t0;
@@ -1198,7 +1198,7 @@ static inline float_vector g11_float(const float_vector i0, const float_vector i
 }
 static inline double_vector g11_double(const double_vector i0, const double_vector i2, const double_vector k0)
 {
-    const double_vector t0 = exp_of_double(i2, all_double(0));
+    const double_vector t0 = exp_of_double(i2);
     const double_vector t1 = -t0;
     const double_vector t2 = i0 * t1;
     const double_vector t3 = t2 / k0;
@@ -1286,7 +1286,7 @@ static void g11_bf16_in_double(void *const *outs, const void *const *ins, const 
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 */
 static inline float_vector g12_float(const float_vector i0, const float_vector i1, const float_vector i2, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = exp_of_float(i2, all_float(0));
+    const float_vector t0 = exp_of_float(i2);
     *doubt |= t0 > 0x1p60f;
     *doubt |= tiny_counts & (t0 < 0x1p-60f);
     const float_vector t1 = i2 - i1;
@@ -1303,7 +1303,7 @@ static inline float_vector g12_float(const float_vector i0, const float_vector i
 }
 static inline double_vector g12_double(const double_vector i0, const double_vector i1, const double_vector i2)
 {
-    const double_vector t0 = exp_of_double(i2, all_double(0));
+    const double_vector t0 = exp_of_double(i2);
     const double_vector t1 = i2 - i1;
     const double_vector t2 = t1 + all_double(1);
     const double_vector t3 = t0 * t2;
@@ -1396,7 +1396,7 @@ static void g12_bf16_in_double(void *const *outs, const void *const *ins, const 
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0 */
 static inline float_vector g13_float(const float_vector i0, const float_vector i1, const float_vector i2, const float_vector k0, float_mask *doubt, float_vector *error, const int tiny_counts)
 {
-    const float_vector t0 = exp_of_float(i2, all_float(0));
+    const float_vector t0 = exp_of_float(i2);
     *doubt |= t0 > 0x1p60f;
     *doubt |= tiny_counts & (t0 < 0x1p-60f);
     const float_vector t1 = i2 - i1;
@@ -1415,7 +1415,7 @@ static inline float_vector g13_float(const float_vector i0, const float_vector i
 }
 static inline double_vector g13_double(const double_vector i0, const double_vector i1, const double_vector i2, const double_vector k0)
 {
-    const double_vector t0 = exp_of_double(i2, all_double(0));
+    const double_vector t0 = exp_of_double(i2);
     const double_vector t1 = i2 - i1;
     const double_vector t2 = t1 + all_double(1);
     const double_vector t3 = t0 * t2;
@@ -1514,7 +1514,7 @@ static inline float_vector g14_float(const float_vector i0, const float_vector i
     const float_mask t0 = all_float(0) < i1;
     const float_vector t1 = absolute_float(i1);
     const float_vector t2 = t1 * all_float(-0.5);
-    const float_vector t3 = exp_of_float(t2, all_float(0));
+    const float_vector t3 = exp_of_float(t2);
     *doubt |= tiny_counts & (t3 < 0x1p-60f);
     const float_vector t4 = select_float(t0, t3, all_float(1));
     const float_vector t5 = i0 * t4;
@@ -1532,7 +1532,7 @@ static inline double_vector g14_double(const double_vector i0, const double_vect
     const double_mask t0 = all_double(0) < i1;
     const double_vector t1 = absolute_double(i1);
     const double_vector t2 = t1 * all_double(-0.5);
-    const double_vector t3 = exp_of_double(t2, all_double(0));
+    const double_vector t3 = exp_of_double(t2);
     const double_vector t4 = select_double(t0, t3, all_double(1));
     const double_vector t5 = i0 * t4;
     const double_vector t6 = t5 * t4;
@@ -2845,7 +2845,7 @@ static inline float_vector g27_float(const float_vector i0, float_mask *doubt, f
     const float_vector t0 = minimum_float(i0, all_float(0));
     const float_vector t1 = absolute_float(i0);
     const float_vector t2 = -t1;
-    const float_vector t3 = exp_of_float(t2, all_float(0));
+    const float_vector t3 = exp_of_float(t2);
     *doubt |= tiny_counts & (t3 < 0x1p-60f);
     const float_vector t4 = log1p_of_float(t3);
     const float_vector t5 = t0 - t4;
@@ -2859,7 +2859,7 @@ static inline double_vector g27_double(const double_vector i0)
     const double_vector t0 = minimum_double(i0, all_double(0));
     const double_vector t1 = absolute_double(i0);
     const double_vector t2 = -t1;
-    const double_vector t3 = exp_of_double(t2, all_double(0));
+    const double_vector t3 = exp_of_double(t2);
     const double_vector t4 = log1p_of_double(t3);
     const double_vector t5 = t0 - t4;
     return t5;
@@ -4822,7 +4822,7 @@ static inline float_vector g45_float(const float_vector i0, const float_vector i
     const float_vector t1 = maximum_float(all_float(0), t0);
     const float_vector t2 = absolute_float(i0);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = log1p_of_float(t4);
     const float_vector t6 = t1 + t5;
@@ -4845,7 +4845,7 @@ static inline double_vector g45_double(const double_vector i0, const double_vect
     const double_vector t1 = maximum_double(all_double(0), t0);
     const double_vector t2 = absolute_double(i0);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = log1p_of_double(t4);
     const double_vector t6 = t1 + t5;
     const double_vector t7 = i1 * t6;
@@ -4947,7 +4947,7 @@ static inline float_vector g46_float(const float_vector i0, const float_vector i
     const float_vector t1 = maximum_float(all_float(0), t0);
     const float_vector t2 = absolute_float(i0);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = log1p_of_float(t4);
     const float_vector t6 = t1 + t5;
@@ -4972,7 +4972,7 @@ static inline double_vector g46_double(const double_vector i0, const double_vect
     const double_vector t1 = maximum_double(all_double(0), t0);
     const double_vector t2 = absolute_double(i0);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = log1p_of_double(t4);
     const double_vector t6 = t1 + t5;
     const double_vector t7 = i1 * t6;
@@ -5081,7 +5081,7 @@ static inline float_vector g47_float(const float_vector i0, const float_vector i
     const float_vector t1 = maximum_float(all_float(0), t0);
     const float_vector t2 = absolute_float(i0);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = log1p_of_float(t4);
     const float_vector t6 = t1 + t5;
@@ -5103,7 +5103,7 @@ static inline double_vector g47_double(const double_vector i0, const double_vect
     const double_vector t1 = maximum_double(all_double(0), t0);
     const double_vector t2 = absolute_double(i0);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = log1p_of_double(t4);
     const double_vector t6 = t1 + t5;
     const double_vector t7 = i1 * t6;
@@ -5198,7 +5198,7 @@ static inline float_vector g48_float(const float_vector i0, const float_vector i
     const float_vector t1 = maximum_float(all_float(0), t0);
     const float_vector t2 = absolute_float(i0);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = log1p_of_float(t4);
     const float_vector t6 = t1 + t5;
@@ -5222,7 +5222,7 @@ static inline double_vector g48_double(const double_vector i0, const double_vect
     const double_vector t1 = maximum_double(all_double(0), t0);
     const double_vector t2 = absolute_double(i0);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = log1p_of_double(t4);
     const double_vector t6 = t1 + t5;
     const double_vector t7 = i1 * t6;
@@ -5325,7 +5325,7 @@ static inline float_vector g49_float(const float_vector i0, const float_vector i
     const float_vector t2 = maximum_float(all_float(0), t1);
     const float_vector t3 = absolute_float(t1);
     const float_vector t4 = -t3;
-    const float_vector t5 = exp_of_float(t4, all_float(0));
+    const float_vector t5 = exp_of_float(t4);
     *doubt |= tiny_counts & (t5 < 0x1p-60f);
     const float_vector e5 = (absolute_float(t4) * 1.0f * UNIT) * 1.5f * t5 + absolute_float(t5) * 4.0f * UNIT;
     const float_vector t6 = log1p_of_float(t5);
@@ -5344,7 +5344,7 @@ static inline double_vector g49_double(const double_vector i0, const double_vect
     const double_vector t2 = maximum_double(all_double(0), t1);
     const double_vector t3 = absolute_double(t1);
     const double_vector t4 = -t3;
-    const double_vector t5 = exp_of_double(t4, all_double(0));
+    const double_vector t5 = exp_of_double(t4);
     const double_vector t6 = log1p_of_double(t5);
     const double_vector t7 = t2 + t6;
     return t7;
@@ -5434,7 +5434,7 @@ static inline float_vector g50_float(const float_vector i0, const float_vector i
     const float_mask t2 = all_float(0) < t1;
     const float_vector t3 = absolute_float(t1);
     const float_vector t4 = -t3;
-    const float_vector t5 = exp_of_float(t4, all_float(0));
+    const float_vector t5 = exp_of_float(t4);
     *doubt |= tiny_counts & (t5 < 0x1p-60f);
     const float_vector t6 = select_float(t2, all_float(1), t5);
     const float_vector t7 = all_float(1) + t5;
@@ -5453,7 +5453,7 @@ static inline double_vector g50_double(const double_vector i0, const double_vect
     const double_mask t2 = all_double(0) < t1;
     const double_vector t3 = absolute_double(t1);
     const double_vector t4 = -t3;
-    const double_vector t5 = exp_of_double(t4, all_double(0));
+    const double_vector t5 = exp_of_double(t4);
     const double_vector t6 = select_double(t2, all_double(1), t5);
     const double_vector t7 = all_double(1) + t5;
     const double_vector t8 = t6 / t7;
@@ -5518,7 +5518,7 @@ static inline float_vector g51_float(const float_vector i0, const float_vector i
     const float_mask t2 = all_float(0) < t1;
     const float_vector t3 = absolute_float(t1);
     const float_vector t4 = -t3;
-    const float_vector t5 = exp_of_float(t4, all_float(0));
+    const float_vector t5 = exp_of_float(t4);
     *doubt |= tiny_counts & (t5 < 0x1p-60f);
     const float_vector t6 = select_float(t2, all_float(1), t5);
     const float_vector t7 = all_float(1) + t5;
@@ -5538,7 +5538,7 @@ static inline double_vector g51_double(const double_vector i0, const double_vect
     const double_mask t2 = all_double(0) < t1;
     const double_vector t3 = absolute_double(t1);
     const double_vector t4 = -t3;
-    const double_vector t5 = exp_of_double(t4, all_double(0));
+    const double_vector t5 = exp_of_double(t4);
     const double_vector t6 = select_double(t2, all_double(1), t5);
     const double_vector t7 = all_double(1) + t5;
     const double_vector t8 = t6 / t7;
@@ -5693,7 +5693,7 @@ static inline float_vector g53_float(const float_vector i0, const float_vector i
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
@@ -5718,7 +5718,7 @@ static inline double_vector g53_double(const double_vector i0, const double_vect
     const double_mask t1 = all_double(0) < i1;
     const double_vector t2 = absolute_double(i1);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = select_double(t1, all_double(1), t4);
     const double_vector t6 = t0 * t5;
     const double_vector t7 = select_double(t1, t4, all_double(1));
@@ -5826,7 +5826,7 @@ static inline float_vector g54_float(const float_vector i0, const float_vector i
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
@@ -5853,7 +5853,7 @@ static inline double_vector g54_double(const double_vector i0, const double_vect
     const double_mask t1 = all_double(0) < i1;
     const double_vector t2 = absolute_double(i1);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = select_double(t1, all_double(1), t4);
     const double_vector t6 = t0 * t5;
     const double_vector t7 = select_double(t1, t4, all_double(1));
@@ -5964,7 +5964,7 @@ static inline float_vector g55_float(const float_vector i0, const float_vector i
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
@@ -5991,7 +5991,7 @@ static inline double_vector g55_double(const double_vector i0, const double_vect
     const double_mask t1 = all_double(0) < i1;
     const double_vector t2 = absolute_double(i1);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = select_double(t1, all_double(1), t4);
     const double_vector t6 = t0 * t5;
     const double_vector t7 = select_double(t1, t4, all_double(1));
@@ -6106,7 +6106,7 @@ static inline float_vector g56_float(const float_vector i0, const float_vector i
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
@@ -6135,7 +6135,7 @@ static inline double_vector g56_double(const double_vector i0, const double_vect
     const double_mask t1 = all_double(0) < i1;
     const double_vector t2 = absolute_double(i1);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = select_double(t1, all_double(1), t4);
     const double_vector t6 = t0 * t5;
     const double_vector t7 = select_double(t1, t4, all_double(1));
@@ -6253,7 +6253,7 @@ static inline float_vector g57_float(const float_vector i0, const float_vector i
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
@@ -6277,7 +6277,7 @@ static inline double_vector g57_double(const double_vector i0, const double_vect
     const double_mask t1 = all_double(0) < i1;
     const double_vector t2 = absolute_double(i1);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = select_double(t1, all_double(1), t4);
     const double_vector t6 = t0 * t5;
     const double_vector t7 = select_double(t1, t4, all_double(1));
@@ -6378,7 +6378,7 @@ static inline float_vector g58_float(const float_vector i0, const float_vector i
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
@@ -6404,7 +6404,7 @@ static inline double_vector g58_double(const double_vector i0, const double_vect
     const double_mask t1 = all_double(0) < i1;
     const double_vector t2 = absolute_double(i1);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = select_double(t1, all_double(1), t4);
     const double_vector t6 = t0 * t5;
     const double_vector t7 = select_double(t1, t4, all_double(1));
@@ -6508,7 +6508,7 @@ static inline float_vector g59_float(const float_vector i0, const float_vector i
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
@@ -6534,7 +6534,7 @@ static inline double_vector g59_double(const double_vector i0, const double_vect
     const double_mask t1 = all_double(0) < i1;
     const double_vector t2 = absolute_double(i1);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = select_double(t1, all_double(1), t4);
     const double_vector t6 = t0 * t5;
     const double_vector t7 = select_double(t1, t4, all_double(1));
@@ -6642,7 +6642,7 @@ static inline float_vector g60_float(const float_vector i0, const float_vector i
     const float_mask t1 = all_float(0) < i1;
     const float_vector t2 = absolute_float(i1);
     const float_vector t3 = -t2;
-    const float_vector t4 = exp_of_float(t3, all_float(0));
+    const float_vector t4 = exp_of_float(t3);
     *doubt |= tiny_counts & (t4 < 0x1p-60f);
     const float_vector t5 = select_float(t1, all_float(1), t4);
     const float_vector t6 = t0 * t5;
@@ -6670,7 +6670,7 @@ static inline double_vector g60_double(const double_vector i0, const double_vect
     const double_mask t1 = all_double(0) < i1;
     const double_vector t2 = absolute_double(i1);
     const double_vector t3 = -t2;
-    const double_vector t4 = exp_of_double(t3, all_double(0));
+    const double_vector t4 = exp_of_double(t3);
     const double_vector t5 = select_double(t1, all_double(1), t4);
     const double_vector t6 = t0 * t5;
     const double_vector t7 = select_double(t1, t4, all_double(1));
