@@ -5,8 +5,25 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu import dtypes
-from acl_emu.dtypes import DType
-from acl_emu.spec import ALL, Array, Bool, DataType, In, IntArrayIn, Operand, Out, Plan, Product, mapped, operator, require, shape_is
+from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
+from acl_emu.native import apply
+from acl_emu.spec import (
+    ALL,
+    Array,
+    Bool,
+    DataType,
+    In,
+    IntArrayIn,
+    Operand,
+    Out,
+    Plan,
+    Product,
+    direct,
+    mapped,
+    operator,
+    require,
+    shape_is,
+)
 from aclnnop.math.arithmetic import NUMBERS
 from aclnnop.math.conversion import converted
 from aclnnop.math.reduction import reduced_axes, reduced_shape
@@ -29,7 +46,20 @@ def aclnnReduceSum(
     require(0 not in self.shape or out.dtype.kind != "complex", f"out has dtype {out.dtype}, expected no complex type where self is empty")
     shape = reduced_shape(self, axes, keepDims)
     shape_is(out, shape, "self without the reduced dimensions")
+    if out.dtype in (FLOAT, FLOAT16, BF16) and self.dtype is out.dtype and out.size:
+        return direct(total_of_floats, reads=(self,), writes=(out,), scratch={}, axes=axes)
     return mapped(total, reads=(self,), writes=(out,), via=out.dtype, raw=(self,), axes=axes, shape=shape, dtype=out.dtype)
+
+
+def total_of_floats(values: Array, out: Array, *, axes: tuple[int, ...]) -> None:
+    """Added in float64, rounded once."""
+    apply(sum_along, (values,), (out,), compute=np.float64, single=True, axes=axes, shape=out.shape)
+
+
+def sum_along(values: Array, *, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+    """The sums of all slices."""
+    sums: Array = (values.sum(axis=axes) if values.ndim else values).reshape(shape)
+    return sums
 
 
 def total(values: Array, *, axes: tuple[int, ...], shape: tuple[int, ...], dtype: DType) -> Array:
