@@ -93,30 +93,37 @@ static inline V NAME(exp_within)(V x, V rest)
     return NAME(scaled)(grown, (M)shifted - (M)rounding);
 }
 
-/* log(x + rest) for x > 0 that is no infinity, and rest tiny beside it; the same accuracy. exponent: what x was scaled down by. */
-static inline V NAME(log_of_normal)(V x, V rest, V exponent)
+/* The power of two that brings x > 0 between √½ and √2. */
+static inline M NAME(power_of)(V x)
 {
-    const V root = NAME(all)((T)0.70710678118654752440), rounding = NAME(all)(ROUNDING);
-    const M shift = NAME(shifted_down)((M)x - (M)root, DIGITS);
-    const V f = (V)((M)x - (shift << DIGITS)) - 1 + rest * (V)((BIAS - shift) << DIGITS);
-    return NAME(log_polynomial)(f, (V)((M)rounding + shift) - rounding + exponent);
+    return NAME(shifted_down)((M)x - (M)NAME(all)((T)0.70710678118654752440), DIGITS);
+}
+
+/* log(x) for x > 0 that is no infinity; the same accuracy. lost: of x without its power; exponent: what x was scaled down by. */
+static inline V NAME(log_of_normal)(V x, M power, V lost, V exponent)
+{
+    const V rounding = NAME(all)(ROUNDING), f = (V)((M)x - (power << DIGITS)) - 1 + lost;
+    return NAME(log_polynomial)(f, (V)((M)rounding + power) - rounding + exponent);
 }
 
 static inline V NAME(log_of)(V x)
 {
     const V zero = NAME(all)(0), infinity = NAME(all)((T)INFINITY);
     const M tiny = x < LEAST_NORMAL;
-    const V value = NAME(log_of_normal)(NAME(select)(tiny, x * SCALE_UP, x), zero, NAME(select)(tiny, NAME(all)(-SCALE_DIGITS), zero));
+    const V normal = NAME(select)(tiny, x * SCALE_UP, x);
+    const V value = NAME(log_of_normal)(normal, NAME(power_of)(normal), zero, NAME(select)(tiny, NAME(all)(-SCALE_DIGITS), zero));
     const V inside = NAME(select)(x == 0, -infinity, NAME(select)(x < 0, NAME(all)((T)NAN), value));
     return NAME(select)(x < infinity, inside, x); /* infinity and NaN stay */
 }
 
 static inline V NAME(log1p_of)(V x)
 {
-    const V whole = x + 1, infinity = NAME(all)((T)INFINITY);
+    const V whole = x + 1, zero = NAME(all)(0), infinity = NAME(all)((T)INFINITY);
     /* What the sum lost, exact in either order of magnitude; nothing that counts of a large number. */
-    const V rest = NAME(select)(x < 1, x - (whole - 1), NAME(select)(x < ROUNDING, 1 - (whole - x), NAME(all)(0)));
-    const V value = NAME(log_of_normal)(whole, rest, NAME(all)(0));
+    const V rest = NAME(select)(x < 1, x - (whole - 1), 1 - (whole - x));
+    const M power = NAME(power_of)(whole);
+    const V lost = NAME(select)(x < ROUNDING, rest * (V)((BIAS - power) << DIGITS), zero);
+    const V value = NAME(log_of_normal)(whole, power, lost, zero);
     const V inside = NAME(select)(x == 0, x, NAME(select)(whole == 0, -infinity, NAME(select)(x < -1, NAME(all)((T)NAN), value)));
     return NAME(select)(x < infinity, inside, x);
 }
