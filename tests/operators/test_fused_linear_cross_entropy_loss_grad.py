@@ -14,7 +14,9 @@ from acl_emu import (
     ACLNN_ERR_PARAM_NULLPTR,
     ACLNN_ERR_RUNTIME_ERROR,
 )
+from acl_emu.dtypes import from_numpy
 from aclnnop.matmul import vocabulary as module
+from aclnnop.matmul.fused_linear_cross_entropy_loss_grad import logit_gradients
 from tests.conftest import message, run_python
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, assert_equal, assert_meets_standard, rounded
 from tests.operators.case import Array, Case, Meta, numbers
@@ -124,6 +126,28 @@ def test_values(device: int, data: st.DataObject) -> None:
 def test_products_that_cancel(mode: str, seed: int, device: int) -> None:
     """Where a probability, computed in float32, would be rounded to the wrong side."""
     assert_right(valid(8, 208, 7, FLOAT16, mode, np.int64, np.bool_, seed))
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize(("rows", "words", "width", "part"), [(64, 512, 96, 64), (33, 700, 300, 7)])
+@pytest.mark.parametrize("scale", [1.0, 6.0])
+def test_gradients_of_logits_are_those_of_float64(rows: int, words: int, width: int, part: int, scale: float, dtype: np.dtype) -> None:
+    """Every single one, rounded to the type of the matrices."""
+    features, table = (numbers(shape, dtype, seed, 0.5).astype(np.float32) for seed, shape in enumerate(((rows, width), (words, width))))
+    features *= np.float32(scale)
+    logits = features.astype(np.float64) @ table.astype(np.float64).T
+    largest = logits.max(axis=1).astype(np.float32)
+    exponentials = np.exp(logits - largest[:, np.newaxis])
+    total, grad = exponentials.sum(axis=1).astype(np.float32), numbers((rows,), np.float32, 2)
+    own = np.random.default_rng(3).integers(-words, words, rows)
+    probabilities = exponentials / total[:, np.newaxis].astype(np.float64)
+    counted = np.flatnonzero(own >= 0)
+    probabilities[counted, own[counted]] -= 1
+    p = (features @ table.T).astype(np.float32)
+    norms = np.empty((rows, 1), np.float32), np.empty((words, 1), np.float32)
+    halves = np.empty((part, words), dtype), np.empty((part, words), dtype)
+    logit_gradients(p, features, table, largest, total, grad, own, *norms, *halves, from_numpy(dtype))
+    assert_equal(p, rounded(probabilities * grad[:, np.newaxis], dtype))
 
 
 @pytest.mark.parametrize("mode", MODES)
