@@ -85,8 +85,12 @@ int acl_emu_create_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg
 int acl_emu_destroy_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 int acl_emu_destroy_executor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 
-/* Copies a tensor, with `take` also moves it out: from now on Python has it. How many bytes it takes; 0 where it does not live here. */
-size_t acl_emu_get_tensor(uint64_t handle, acl_emu_tensor *tensor, int take);
+/* Copies a tensor, and says how many bytes that is; 0 where it does not live here. */
+size_t acl_emu_copy_tensor(uint64_t handle, acl_emu_tensor *tensor);
+
+/* The same, and moves it out: from now on Python has it. ACL_EMU_HELD where executors live here: they have to be moved first. */
+#define ACL_EMU_HELD 1
+size_t acl_emu_take_tensor(uint64_t handle, acl_emu_tensor *tensor);
 
 /* Moves some executor out and gives its handle; 0 where none lives here. */
 uint64_t acl_emu_take_executor(acl_emu_executor *executor);

@@ -50,6 +50,8 @@ _QUICK = {
 }
 """What C carries out by itself where it can. Operators join them at their first call."""
 _quick: Any = None
+_kept: list[Any] = []
+"""What libraries hold pointers to."""
 
 
 def attach(side: int, names: int, count: int) -> None:
@@ -58,6 +60,7 @@ def attach(side: int, names: int, count: int) -> None:
     table = ffi.cast("char **", names)
     _names[:] = [ffi.string(table[i]).decode() for i in range(count)]
     _quick = ffi.new("acl_emu_quick[]", [ffi.addressof(lib, _QUICK[name]) if name in _QUICK else ffi.NULL for name in _names])
+    _kept.append(_quick)
     handles.take_from_c, handles.count_in_c = _take_objects, _count_objects
     observe.on_change = _open
     _open()
@@ -79,42 +82,51 @@ def _count_objects() -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
+class _Move:
+    """Moves objects from C to Python. Executors go first: those in C rely on their tensors being there, where nothing changes them."""
+
+    def __init__(self) -> None:
+        self.moved: dict[int, Any] = {}
+        self._executors: list[tuple[int, int, list[int], list[int]]] = []
+
+    def take(self, handle: int) -> dict[int, Any]:
+        """Everything that was moved because of one handle."""
+        self._take_executors()
+        self._take_tensor(handle)
+        for taken, number, tensors, addresses in self._executors:  # it may grow meanwhile
+            operator, plan, inputs, outputs = plans.numbered[number]
+            operands = {operand.place: operand for operand in (*inputs, *outputs) if isinstance(operand, Operand)}
+            found = [self._tensor(one, operands.get(place), addresses[place]) for place, one in enumerate(tensors)]
+            self.moved[taken] = Executor(operator, plan, inputs, outputs, found, taken)
+        return self.moved
+
+    def _take_executors(self) -> None:
+        room = ffi.new("acl_emu_executor *")
+        while taken := lib.acl_emu_take_executor(room):
+            self._executors.append((taken, lib.acl_emu_plan_number(room.plan), list(room.tensors), list(room.addresses)))
+
+    def _take_tensor(self, handle: int) -> None:
+        room = _room("acl_emu_tensor *")
+        while (size := lib.acl_emu_take_tensor(handle, room)) == lib.ACL_EMU_HELD:
+            self._take_executors()
+        if size:
+            tensor = self.moved[handle] = _tensor_in(room, size)
+            tensor.handle = handle
+
+    def _tensor(self, handle: int, operand: Operand | None, address: int) -> Tensor | None:
+        """A tensor of an executor; one that was destroyed since phase one is as it was."""
+        if operand is None:
+            return None
+        self._take_tensor(handle)
+        return self.moved.get(handle) or handles.alive.get(handle) or Tensor(operand.view, address or None)
+
+
 def _take_objects(handle: int) -> dict[int, Any]:
-    """Move the object behind a handle from C to Python, but first all executors: those that are there rely on tensors that are there."""
-    moved: dict[int, Any] = {}
-    room = ffi.new("acl_emu_executor *")
-    executors = []
-    while taken := lib.acl_emu_take_executor(room):
-        executors.append((taken, lib.acl_emu_plan_number(room.plan), list(room.tensors), list(room.addresses)))
-    _take_tensor(handle, moved)
-    for taken, number, tensors, addresses in executors:
-        operator, plan, inputs, outputs = plans.numbered[number]
-        operands = {operand.place: operand for operand in (*inputs, *outputs) if isinstance(operand, Operand)}
-        found = [_tensor_of(one, operands.get(place), addresses[place], moved) for place, one in enumerate(tensors)]
-        moved[taken] = Executor(operator, plan, inputs, outputs, found, taken)
-    return moved
+    return _Move().take(handle)
 
 
-def _tensor_of(handle: int, operand: Operand | None, address: int, moved: dict[int, Any]) -> Tensor | None:
-    """A tensor of an executor; one that was destroyed since phase one was as it is now."""
-    if operand is None:
-        return None
-    _take_tensor(handle, moved)
-    return moved.get(handle) or handles.alive.get(handle) or Tensor(operand.view, address or None)
-
-
-def _take_tensor(handle: int, moved: dict[int, Any]) -> None:
-    tensor = _tensor_at(handle, take=True)
-    if tensor is not None:
-        tensor.handle = handle
-        moved[handle] = tensor
-
-
-def _tensor_at(handle: int, *, take: bool) -> Tensor | None:
-    """The tensor of C behind a handle, as an object; with ``take`` it is moved."""
-    room = _room("acl_emu_tensor *")
-    size = lib.acl_emu_get_tensor(handle, room, take)
-    return Tensor(_view_of(ffi.buffer(room, size)[8:]), room.address or None) if size else None
+def _tensor_in(room: Any, size: int) -> Tensor:
+    return Tensor(_view_of(ffi.buffer(room, size)[8:]), room.address or None)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -471,20 +483,25 @@ def _declare(operator: Operator, function: int) -> bool:
 
 def _plan_for_c(operator: Operator, function: int, arguments: Arguments, readers: list[Callable[[Arguments], Any]]) -> bool:
     """Decide what C could not, for tensors that live there, and let it know; not where phase one fails, nor for other tensors."""
+    most = min(_MOST_NUMBERED, plans.limit())
+    if len(plans.numbered) >= most:
+        return False
+    room = _room("acl_emu_tensor *")
     found: list[Any] = []
     for (name, kind), reader in zip(operator.parameters, readers, strict=True):
         value = reader(arguments)
         if isinstance(kind, TensorKind) and value:
-            found.append(_tensor_at(value, take=False))
-            if found[-1] is None:
+            size = lib.acl_emu_copy_tensor(value, room)
+            if not size:
                 return False
+            found.append(_tensor_in(room, size))
         else:
             found.append(kind.find(name, value))
     try:
         planned = operator.decide(found)
     except AclError:
         return False
-    plan, most = planned.plan, min(_MOST_NUMBERED, plans.limit())
+    plan = planned.plan
     with _numbering:
         number = len(plans.numbered)
         plans.numbered.append(planned)

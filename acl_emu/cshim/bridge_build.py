@@ -28,7 +28,9 @@ ffi.cdef(
     int acl_emu_create_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     int acl_emu_destroy_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     int acl_emu_destroy_executor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
-    size_t acl_emu_get_tensor(uint64_t handle, acl_emu_tensor *tensor, int take);
+    #define ACL_EMU_HELD ...
+    size_t acl_emu_copy_tensor(uint64_t handle, acl_emu_tensor *tensor);
+    size_t acl_emu_take_tensor(uint64_t handle, acl_emu_tensor *tensor);
     uint64_t acl_emu_take_executor(acl_emu_executor *executor);
     uint64_t acl_emu_tensor_count(void);
     uint64_t acl_emu_executor_count(void);

@@ -138,7 +138,7 @@ uint64_t acl_emu_plan_number(const acl_emu_plan *plan)
 int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result)
 {
     uint32_t count = function < FUNCTIONS ? operators[function].parameters : 0;
-    if (!count || !acl_emu_writable(arguments[count].u) || !acl_emu_writable(arguments[count + 1].u))
+    if (!count || !__atomic_load_n(&acl_emu_open, __ATOMIC_RELAXED) || !acl_emu_writable(arguments[count].u) || !acl_emu_writable(arguments[count + 1].u))
         return 0;
     int64_t key[WORDS];
     acl_emu_executor call;

@@ -158,6 +158,15 @@ int acl_emu_create_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg
     return made != NULL;
 }
 
+/* Copies what a tensor has, and says how many bytes that is. */
+static size_t copy(const acl_emu_tensor *tensor, acl_emu_tensor *target)
+{
+    int64_t count = tensor->rank * (1 + tensor->has_strides) + tensor->storage_rank;
+    size_t size = offsetof(acl_emu_tensor, numbers) + (size_t)count * sizeof *tensor->numbers;
+    memcpy(target, tensor, size);
+    return size;
+}
+
 static int destroy(enum kind kind, uint64_t handle, acl_emu_arg *result)
 {
     if (!__atomic_load_n(&acl_emu_open, __ATOMIC_RELAXED))
@@ -183,18 +192,25 @@ int acl_emu_destroy_executor(uint32_t function, acl_emu_arg *arguments, acl_emu_
     return destroy(EXECUTOR, arguments[0].u, result);
 }
 
-size_t acl_emu_get_tensor(uint64_t handle, acl_emu_tensor *tensor, int take)
+size_t acl_emu_copy_tensor(uint64_t handle, acl_emu_tensor *tensor)
+{
+    acl_emu_lock();
+    const slot *found = find(handle, TENSOR);
+    size_t size = found ? copy(&found->tensor, tensor) : 0;
+    acl_emu_unlock();
+    return size;
+}
+
+size_t acl_emu_take_tensor(uint64_t handle, acl_emu_tensor *tensor)
 {
     size_t size = 0;
     acl_emu_lock();
     slot *found = find(handle, TENSOR);
-    if (found) {
-        const acl_emu_tensor *made = &found->tensor;
-        int64_t count = made->rank * (1 + made->has_strides) + made->storage_rank;
-        size = offsetof(acl_emu_tensor, numbers) + (size_t)count * sizeof *made->numbers;
-        memcpy(tensor, made, size);
-        if (take)
-            leave_slot(found, handle);
+    if (found && alive[EXECUTOR])
+        size = ACL_EMU_HELD;
+    else if (found) {
+        size = copy(&found->tensor, tensor);
+        leave_slot(found, handle);
     }
     acl_emu_unlock();
     return size;
