@@ -625,36 +625,64 @@ static void run_units(job *work)
 
 /* Threads */
 
+enum { SPINS = 2000 }; /* about as long as it takes to wake a thread */
+
 static struct {
     pthread_mutex_t in_use; /* held by the caller whose job the helpers work on */
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
     int helpers;
-    int wanted;
-    int active;
-    uint64_t number;
+    atomic_int wanted; /* helpers that may still join */
+    atomic_int active; /* helpers that have joined, or are about to find out that they may not */
+    atomic_uint_fast64_t number;
     void (*function)(void *);
     void *argument;
-} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, 0, NULL, NULL};
+} pool = {.in_use = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+
+static inline void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    _mm_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static int joined(void)
+{
+    int left = atomic_load(&pool.wanted);
+    while (left > 0) {
+        if (atomic_compare_exchange_weak(&pool.wanted, &left, left - 1)) {
+            return 1;
+        }
+    }
+    return 0;
+}
 
 static void *help(void *unused)
 {
     uint64_t seen = 0;
     (void)unused;
-    pthread_mutex_lock(&pool.lock);
     for (;;) {
-        while (pool.number == seen || !pool.wanted) {
-            seen = pool.number;
-            pthread_cond_wait(&pool.wake, &pool.lock);
+        for (int k = 0; k < SPINS && atomic_load(&pool.number) == seen; k++) {
+            pause_briefly();
         }
-        seen = pool.number;
-        pool.wanted--;
-        pool.active++;
-        pthread_mutex_unlock(&pool.lock);
-        pool.function(pool.argument);
-        pthread_mutex_lock(&pool.lock);
-        if (!--pool.active) {
+        if (atomic_load(&pool.number) == seen) {
+            pthread_mutex_lock(&pool.lock);
+            while (atomic_load(&pool.number) == seen) {
+                pthread_cond_wait(&pool.wake, &pool.lock);
+            }
+            pthread_mutex_unlock(&pool.lock);
+        }
+        seen = atomic_load(&pool.number);
+        atomic_fetch_add(&pool.active, 1);
+        if (joined()) {
+            pool.function(pool.argument);
+        }
+        if (atomic_fetch_sub(&pool.active, 1) == 1) {
+            pthread_mutex_lock(&pool.lock);
             pthread_cond_signal(&pool.done);
+            pthread_mutex_unlock(&pool.lock);
         }
     }
     return NULL;
@@ -667,12 +695,30 @@ static void forget_helpers(void)
     pthread_mutex_init(&pool.lock, NULL);
     pthread_cond_init(&pool.wake, NULL);
     pthread_cond_init(&pool.done, NULL);
-    pool.helpers = pool.wanted = pool.active = 0;
+    pool.helpers = 0;
+    atomic_store(&pool.wanted, 0);
+    atomic_store(&pool.active, 0);
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
     pthread_atfork(NULL, NULL, forget_helpers);
+}
+
+static void start_helpers(int64_t count)
+{
+    while (pool.helpers < count) {
+        pthread_t thread;
+        pthread_attr_t detached;
+        pthread_attr_init(&detached);
+        pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+        const int failed = pthread_create(&thread, &detached, help, NULL);
+        pthread_attr_destroy(&detached);
+        if (failed) {
+            return;
+        }
+        pool.helpers++;
+    }
 }
 
 /* Call function(argument) on the calling thread and on up to `threads` - 1 helpers at once; returns when all of them have returned. */
@@ -682,29 +728,21 @@ EXPORT void acl_emu_engine_together(void (*function)(void *), void *argument, in
         function(argument); /* another stream has the helpers */
         return;
     }
-    pthread_mutex_lock(&pool.lock);
-    while (pool.helpers < threads - 1) {
-        pthread_t thread;
-        pthread_attr_t detached;
-        pthread_attr_init(&detached);
-        pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-        const int failed = pthread_create(&thread, &detached, help, NULL);
-        pthread_attr_destroy(&detached);
-        if (failed) {
-            break;
-        }
-        pool.helpers++;
-    }
+    start_helpers(threads - 1);
     pool.function = function;
     pool.argument = argument;
-    pool.wanted = threads - 1 < pool.helpers ? (int)threads - 1 : pool.helpers;
-    pool.number++;
+    atomic_store(&pool.wanted, threads - 1 < pool.helpers ? (int)threads - 1 : pool.helpers);
+    pthread_mutex_lock(&pool.lock);
+    atomic_fetch_add(&pool.number, 1);
     pthread_cond_broadcast(&pool.wake);
     pthread_mutex_unlock(&pool.lock);
     function(argument);
+    atomic_store(&pool.wanted, 0);
+    for (int k = 0; k < SPINS && atomic_load(&pool.active); k++) {
+        pause_briefly();
+    }
     pthread_mutex_lock(&pool.lock);
-    pool.wanted = 0;
-    while (pool.active) {
+    while (atomic_load(&pool.active)) {
         pthread_cond_wait(&pool.done, &pool.lock);
     }
     pthread_mutex_unlock(&pool.lock);
