@@ -47,7 +47,16 @@ EXACT: dict[str, Callable[..., Any]] = {"exp": np.exp, "exp_of_difference": lamb
 SPECIAL: dict[str, list[tuple[float, float]]] = {
     "exp": [(0.0, 1.0), (-0.0, 1.0), (np.inf, np.inf), (-np.inf, 0.0), (np.nan, np.nan), (1e4, np.inf), (-1e4, 0.0), (89.0, np.inf)],
     "log": [(1.0, 0.0), (0.0, -np.inf), (-0.0, -np.inf), (-1.0, np.nan), (-np.inf, np.nan), (np.inf, np.inf), (np.nan, np.nan)],
-    "log1p": [(0.0, 0.0), (-0.0, -0.0), (-1.0, -np.inf), (-1.5, np.nan), (-np.inf, np.nan), (np.inf, np.inf), (np.nan, np.nan), (1e-45, 1e-45)],
+    "log1p": [
+        (0.0, 0.0),
+        (-0.0, -0.0),
+        (-1.0, -np.inf),
+        (-1.5, np.nan),
+        (-np.inf, np.nan),
+        (np.inf, np.inf),
+        (np.nan, np.nan),
+        (1e-45, 1e-45),
+    ],
 }
 WIDE_ERROR = 2.0**-42
 """Relative, on lanes of float64."""

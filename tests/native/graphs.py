@@ -86,9 +86,9 @@ class Estimate(NamedTuple):
 
 def estimate(graph: Graph, inputs: list[Array], constants: dict[str, float]) -> Estimate:
     """The result of a graph: whatever the functions in it are, a float64 evaluation as accurate as the engine's lies within the error."""
-    known = {f"i{number}": Estimate(value.astype(np.float64), 0.0) for number, value in enumerate(inputs)}
-    known |= {name: Estimate(value, 0.0) for name, value in constants.items()}
     with np.errstate(all="ignore"):
+        known = {f"i{number}": Estimate(value.astype(np.float64), 0.0) for number, value in enumerate(inputs)}
+        known |= {name: Estimate(value, 0.0) for name, value in constants.items()}
         for number, step in enumerate(graph.steps):
             operands = [known[name] if name in known else Estimate(float(name), 0.0) for name in step.arguments]
             known[f"t{number}"] = _step(step.op, operands)
@@ -117,7 +117,8 @@ def _step(op: str, operands: list[Estimate]) -> Estimate:
     elif op == "sign":
         error = np.where((a <= ea) & (np.asarray(ea) > 0), np.inf, 0)
     elif op in ("maximum", "minimum"):
-        error = np.maximum(ea, eb)
+        apart = np.abs(values[0] - values[1]) > ea + eb
+        error = np.where(apart, np.where(value == values[0], ea, eb), np.maximum(ea, eb))
     elif op == "where":
         error = ea + np.where(values[0], errors[1], eb)
     elif op in ("less", "less_equal", "equal", "not_equal"):
@@ -141,9 +142,9 @@ class Verdict(NamedTuple):
 
 def judge(actual: Array, expected: Estimate) -> Verdict:
     """A result of a half type is the float64 result, rounded once; NaN is NaN."""
-    got = actual.astype(np.float64)
     with np.errstate(all="ignore"):
+        got = actual.astype(np.float64)
         least, most = (rounded(expected.value + side * expected.error, actual.dtype) for side in (-1, 1))
-    settled = (least == most) | (np.isnan(expected.value) & (expected.error == 0))
+    settled = (least == most) | (np.isnan(expected.value) & np.isfinite(expected.error))
     right = ((got >= least) & (got <= most)) | (np.isnan(got) & np.isnan(expected.value)) | np.isinf(expected.error)
     return Verdict(right, settled)

@@ -1,0 +1,58 @@
+"""Kernels that are compiled as a whole against float64; for whichever build of the engine is in use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tests.native.drawing import KINDS, half_numbers, hardest
+from tests.native.graphs import Estimate, estimate, judge, whole
+from tests.native.support import assert_same, program_of, run
+
+Array = npt.NDArray[Any]
+
+_CONSTANTS = (0.75, -1.5, 3.0, 1 / 3, 0.3, 1e-5, -100.0, 64.0, 2048.0, 1e-12, 2.0**-30 * 1.1, 1 - 1e-6, 1e20, np.nan, np.inf)
+_DRAWN, _HARD, _ANY = 8192, 768, 256
+
+
+def check_rounding(signature: str, dtype: np.dtype[Any], rounds: int) -> float:
+    """Every result is that of float64, rounded once. Returns the share of results that leave no choice.
+
+    Each number fills a vector of its own: where one lane of a vector is in doubt, all of them are computed again.
+    """
+    rng = np.random.default_rng((len(signature), dtype.num))
+    return float(np.mean([_check_round(signature, dtype, rng) for _ in range(rounds)]))
+
+
+def _check_round(signature: str, dtype: np.dtype[Any], rng: np.random.Generator) -> float:
+    kernel, graph, inputs, constants = whole(signature)
+    kinds = rng.choice(KINDS, inputs)
+    drawn = [half_numbers(rng, kind, _DRAWN, dtype) for kind in kinds]
+    if inputs > 1 and rng.random() < 0.3:
+        first, second = rng.choice(inputs, 2, replace=False)
+        drawn[second] = (drawn[first].view(np.uint16) + rng.integers(-1, 2, _DRAWN).astype(np.uint16)).view(dtype)
+    numbers = dict(zip(constants, (float(one) for one in rng.choice(_CONSTANTS, len(constants), replace=False)), strict=True))
+    expected = estimate(graph, drawn, numbers)
+    taken = np.concatenate([hardest(np.broadcast_to(expected.value, _DRAWN), dtype, _HARD), np.arange(_ANY)])
+    chosen = [one[taken] for one in drawn]
+    expected = Estimate(*(np.broadcast_to(part, _DRAWN)[taken] for part in expected))
+    repeated = [np.repeat(one, 8) for one in chosen]
+    out = np.empty(8 * len(taken), dtype)
+    program = program_of(kernel, repeated, [out], compute=np.float64, **numbers)
+    assert program is not None
+    assert program.signature == signature
+    run(kernel, repeated, out, compute=np.float64, **numbers)
+    assert_same(out, np.repeat(out[::8], 8))
+    verdict = judge(out[::8], expected)
+    wrong = np.flatnonzero(~verdict.right)
+    assert not wrong.size, (
+        f"{len(wrong)} of {len(taken)} {dtype}: {[float(one[wrong[0]]) for one in chosen]}, {numbers} "
+        f"gave {out[8 * wrong[0]]}, exact {expected.value[wrong[0]]!r} within {expected.error[wrong[0]]!r}"
+    )
+    # In vectors with others, and with less than a vector left over.
+    odd = [one[:-3] for one in chosen]
+    together = run(kernel, odd, np.empty(len(taken) - 3, dtype), compute=np.float64, **numbers)
+    assert judge(together, Estimate(*(part[:-3] for part in expected))).right.all()
+    return float(verdict.settled.mean())
