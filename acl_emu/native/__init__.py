@@ -139,7 +139,8 @@ def _is_exact_in_float32(graph: Graph, reads: Sequence[Layout], via: np.dtype[An
     if len(rounding) > 1 or not set(rounding) <= ({"add", "sub", "mul", "div"} if via.name == "float16" else {"add", "sub"}):
         return False
     constants = [node.detail for node in graph.nodes if node.op == "constant"]
-    return all(float(via.type(value)) == value or value != value for value in constants)
+    with np.errstate(over="ignore"):
+        return all(float(via.type(value)) == value or value != value for value in constants)
 
 
 def layout_of(array: Array) -> Layout:
