@@ -1,0 +1,97 @@
+"""Operands that share memory: results are as if all of them were computed before the first is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from acl_emu import native
+from tests.native.support import assert_same, program_of
+from tests.operators.accuracy import FLOATS
+
+Array = npt.NDArray[Any]
+
+COUNT = 70_001
+
+
+def shifted(x: Array, y: Array) -> Array:
+    return x * 0.5 + y
+
+
+def normalized(x: Array) -> Array:
+    return x / (np.abs(x).sum(axis=-1, keepdims=True) + 1)
+
+
+def both_ways(x: Array, y: Array) -> tuple[Array, Array]:
+    return x + y, x - y
+
+
+def room(dtype: np.dtype[Any]) -> Array:
+    return (np.arange(2 * COUNT) % 1013 / 8 - 60).astype(dtype)
+
+
+def refused(kernel: Any, inputs: list[Array], outputs: list[Array]) -> bool:
+    program = program_of(kernel, inputs, outputs, compute=np.float32)
+    return program is None or not program.run([array.ctypes.data for array in (*inputs, *outputs)])
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_in_place(dtype: np.dtype[Any]) -> None:
+    memory = room(dtype)
+    first, second = memory[:COUNT], memory[COUNT:]
+    expected = np.empty(COUNT, dtype)
+    native.apply(shifted, [first, second], [expected])
+    assert not refused(shifted, [first, second], [first])
+    assert_same(first, expected)
+
+
+def test_rows_in_place() -> None:
+    for shape in ((7, 10_000), (5000, 3), (2, 70_000)):
+        values = room(np.dtype(np.float32))[: shape[0] * shape[1]].reshape(shape)
+        expected = np.empty_like(values)
+        native.apply(normalized, [values], [expected])
+        native.apply(normalized, [values], [values])
+        assert_same(values, expected)
+
+
+@pytest.mark.parametrize("distance", [-20_000, -9, -1, 1, 3, 1000])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_output_partly_on_an_input(dtype: np.dtype[Any], distance: int) -> None:
+    memory = room(dtype)
+    first, out = memory[COUNT // 2 : COUNT], memory[COUNT // 2 + distance : COUNT + distance]
+    second = np.ones(first.shape, dtype)
+    expected = np.empty(first.shape, dtype)
+    native.apply(shifted, [first.copy(), second], [expected])
+    assert refused(shifted, [first, second], [out])
+    native.apply(shifted, [first, second], [out])
+    assert_same(out, expected)
+
+
+def test_output_on_an_input_the_other_way_round() -> None:
+    values = room(np.dtype(np.float32))[:10_000].reshape(100, 100)
+    expected = values.T * np.float32(0.5) + values
+    native.apply(shifted, [values.T, values.copy()], [values])
+    assert_same(values, expected)
+
+
+def test_outputs_on_each_other() -> None:
+    memory = room(np.dtype(np.float32))
+    first, second = memory[:1000].copy(), memory[1000:2000].copy()
+    out = np.zeros(1500, np.float32)
+    assert refused(both_ways, [first, second], [out[:1000], out[500:]])
+    native.apply(both_ways, [first, second], [out[:1000], out[500:]])
+    assert_same(out[500:], first - second)
+    assert_same(out[:500], (first + second)[:500])
+
+
+def test_an_output_whose_elements_lie_on_each_other() -> None:
+    out = np.zeros((1, 8), np.float32)
+    repeated = np.broadcast_to(out, (100, 8))
+    repeated = np.ndarray(repeated.shape, repeated.dtype, out, 0, repeated.strides)
+    values = np.broadcast_to(np.arange(8, dtype=np.float32), (100, 8))
+    assert program_of(shifted, [values, values], [repeated]) is None
+    native.apply(shifted, [values, values], [repeated])
+    assert_same(out[0], np.arange(8, dtype=np.float32) * np.float32(1.5))
