@@ -62,4 +62,7 @@ extern const fused_table acl_emu_fused_v3;
 extern const tile_code acl_emu_tiles_baseline;
 extern const tile_code acl_emu_tiles_v3;
 
+/* Call function(argument) on the calling thread and on up to `threads` - 1 helpers at once; returns when all of them have returned. */
+void acl_emu_engine_together(void (*function)(void *), void *argument, int64_t threads);
+
 #endif

@@ -7,8 +7,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-void acl_emu_engine_together(void (*function)(void *), void *argument, int64_t threads);
-
 enum { ROW_MAJOR = 101, PLAIN = 111, TRANSPOSED = 112 };
 
 /* cblas_sgemm, with integers of 64 bits and of 32. */

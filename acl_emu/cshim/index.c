@@ -14,8 +14,6 @@
 #define FOR_EACH_CPU
 #endif
 
-void acl_emu_engine_together(void (*function)(void *), void *argument, int64_t threads);
-
 typedef struct {
     const void *call;
     int64_t units;

@@ -201,7 +201,7 @@ def test_numbers_of_threads_agree() -> None:
         "import acl_emu as acl; from tests.operators.test_registry import digests; "
         "assert acl.aclrtSetDevice(0) == 0; print('\\n'.join(digests())); assert acl.aclrtResetDevice(0) == 0"
     )
-    one, two = (run_python(code, OPENBLAS_NUM_THREADS=count) for count in ("1", "2"))
+    one, two = (run_python(code, ACL_EMU_THREADS=count) for count in ("1", "2"))
     assert one.returncode == two.returncode == 0, one.stderr + two.stderr
     assert one.stdout == two.stdout
     assert len(one.stdout.splitlines()) >= len(CASES)
