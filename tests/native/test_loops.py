@@ -1,0 +1,170 @@
+"""The loops around kernels: rows of any length, any axes, any strides and addresses, any number of threads."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from acl_emu import native, threads
+from tests.native.support import BF16, assert_same, at_odd_address, run, ulps
+from tests.operators.accuracy import FLOAT, FLOATS, assert_accurate, spacing
+
+Array = npt.NDArray[Any]
+Axes = tuple[int, ...]
+
+LENGTHS = (1, 2, 3, 7, 8, 9, 15, 17, 31, 32, 33, 511, 513, 1023, 1024, 1025, 4097, 32_769, 70_000)
+AXES = [axes for count in (1, 2, 3) for axes in itertools.combinations(range(3), count)]
+
+
+def softmax(x: Array, axis: Axes = (-1,)) -> Array:
+    grown = np.exp(x - x.max(axis=axis, keepdims=True))
+    return grown / grown.sum(axis=axis, keepdims=True)
+
+
+def total(x: Array, axis: Axes = (-1,)) -> Array:
+    return x.sum(axis=axis)
+
+
+def largest(x: Array, axis: Axes = (-1,)) -> Array:
+    return x.max(axis=axis)
+
+
+def backward(y: Array, gradient: Array, axis: Axes = (-1,)) -> Array:
+    return gradient - np.exp(y) * gradient.sum(axis=axis, keepdims=True)
+
+
+def product(x: Array, y: Array, axis: Axes = (-1,)) -> Array:
+    return (x * y).sum(axis=axis)
+
+
+def smooth(x: Array, y: Array) -> Array:
+    apart = np.abs(x - y)
+    return np.where(apart < 0.7, 0.5 * apart * (apart / 0.7), apart - 0.35)
+
+
+def grown(x: Array, y: Array) -> Array:
+    return np.log1p(np.exp(-np.abs(x))) * np.abs(y) + np.sqrt(np.abs(x))
+
+
+def numbers(*shape: int, dtype: Any = np.float32, seed: int = 1) -> Array:
+    return np.random.default_rng((seed, *shape)).standard_normal(shape).astype(dtype)
+
+
+def exactly(kernel: Any, *inputs: Array, **attributes: Any) -> Array:
+    with np.errstate(all="ignore"):
+        return np.asarray(kernel(*(one.astype(np.float64) for one in inputs), **attributes))
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_rows_of_any_length(length: int) -> None:
+    for dtype in FLOATS:
+        x, y = numbers(3, length, dtype=dtype), numbers(3, length, dtype=dtype, seed=2)
+        for kernel, inputs in ((softmax, [x]), (grown, [x, y]), (smooth, [x, y])):
+            out = np.empty(x.shape, dtype)
+            native.apply(kernel, inputs, [out], compute=np.float32 if dtype == FLOAT else np.float64)
+            assert_accurate(out, exactly(kernel, *inputs), ulps=6)
+
+
+@pytest.mark.parametrize("shape", [(5, 6, 7), (40, 3, 50), (2, 300, 20), (1000, 2, 3), (3, 1, 700)], ids=str)
+@pytest.mark.parametrize("axis", AXES, ids=str)
+def test_reductions_along_any_axes(shape: tuple[int, ...], axis: Axes) -> None:
+    for order in itertools.permutations(range(3)):
+        x = numbers(*(shape[one] for one in order)).transpose(np.argsort(order))
+        y = numbers(*shape, seed=2)
+        kept = tuple(length for one, length in enumerate(shape) if one not in axis)
+        for kernel, inputs in ((total, [x]), (product, [x, y])):
+            out = np.empty(kept, np.float32)
+            native.apply(kernel, inputs, [out], axis=axis)
+            terms = np.abs(exactly(np.multiply, x, y) if kernel is product else x.astype(np.float64)).sum(axis=axis)
+            assert (np.abs(out - exactly(kernel, *inputs, axis=axis)) <= spacing(terms, FLOAT)).all()
+        out = np.empty(kept, np.float32)
+        native.apply(largest, [x], [out], axis=axis)
+        assert_same(out, x.max(axis=axis))
+        out = np.empty(shape, np.float32)
+        native.apply(softmax, [x], [out], axis=axis)
+        assert ulps(out, exactly(softmax, x, axis=axis)) < 6
+
+
+def test_sums_of_many_terms() -> None:
+    """Within one ulp of the sum of magnitudes, though most of it cancels."""
+    x = numbers(2, 1_500_000) * np.exp(numbers(2, 1_500_000, seed=3))
+    for values, axis in ((x, (1,)), (x.T, (0,)), (x, (0, 1)), (x.reshape(-1, 100), (0,))):
+        out = np.empty(np.sum(values[:1, :1], axis=axis).shape if len(axis) == 2 else np.delete(values.shape, axis), np.float32)
+        run(total, [values], out, axis=axis)
+        terms = np.abs(values.astype(np.float64)).sum(axis=axis)
+        assert (np.abs(out - exactly(total, values, axis=axis)) <= spacing(terms, FLOAT)).all()
+
+
+@pytest.mark.parametrize("shape", [(6, 5), (6, 40), (6, 3000), (6, 300_000)], ids=str)
+@pytest.mark.parametrize("turned", [False, True])
+def test_maxima_of_odd_rows(shape: tuple[int, int], turned: bool) -> None:
+    x = numbers(*shape)
+    x[0] = -np.inf
+    x[1, shape[1] // 2] = np.nan
+    x[2, -1] = np.inf
+    x[3, 0] = np.nan
+    x[4] = np.finfo(np.float32).min
+    values = np.asfortranarray(x) if turned else x
+    out = np.empty(shape[0], np.float32)
+    assert_same(run(largest, [values], out, axis=(1,)), x.max(axis=1))
+    rows = np.empty_like(values)
+    native.apply(softmax, [values], [rows], axis=(1,))
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(np.isnan(rows), np.isnan(exactly(softmax, x, axis=(1,))))
+        assert ulps(rows[4:], exactly(softmax, x[4:], axis=(1,))) < 6
+
+
+def masked(x: Array, mask: Array) -> Array:
+    return softmax(np.where(mask, -1e30, x))
+
+
+def test_masked_numbers_do_not_count_however_large_the_others_are() -> None:
+    x = numbers(4, 1000) * np.array([[1], [100], [1e6], [1e20]], np.float32)
+    mask = np.random.default_rng(3).random(x.shape) < 0.5
+    out = run(masked, [x, mask], np.empty_like(x))
+    assert (out[mask] == 0).all()
+    np.testing.assert_allclose(out.sum(axis=1), 1, rtol=1e-6)
+
+
+CASES: dict[str, tuple[Any, list[Array], tuple[int, ...], dict[str, Any]]] = {
+    "map": (smooth, [numbers(90_001), numbers(90_001, seed=2)], (90_001,), {}),
+    "steps": (grown, [numbers(90_001), numbers(90_001, seed=2)], (90_001,), {}),
+    "halves": (smooth, [numbers(90_001, dtype=BF16), numbers(90_001, dtype=BF16, seed=2)], (90_001,), {"compute": np.float64}),
+    "blocks": (smooth, [numbers(301, 203).T, numbers(203, 301)], (203, 301), {}),
+    "strided": (smooth, [numbers(403, 602)[::2, ::2], numbers(301, seed=2)], (202, 301), {}),
+    "rows": (softmax, [numbers(77, 1300)], (77, 1300), {}),
+    "rows of halves": (backward, [numbers(77, 1300, dtype=BF16), numbers(77, 1300, dtype=BF16)], (77, 1300), {"compute": np.float64}),
+    "columns": (softmax, [numbers(130, 777)], (130, 777), {"axis": (0,)}),
+    "short rows": (softmax, [numbers(20_000, 5)], (20_000, 5), {}),
+    "totals": (total, [numbers(2, 400_001)], (2,), {}),
+    "one total": (product, [numbers(700_001), numbers(700_001, seed=2)], (), {}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_bit_depends_on_the_number_of_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, inputs, shape, options = CASES[name]
+    found = []
+    for count in (1, 2, 5, 5):
+        monkeypatch.setattr(threads, "allowed", lambda count=count: count)
+        native._program_of.cache_clear()
+        found.append(run(kernel, inputs, np.zeros(shape, inputs[0].dtype), **options))
+    native._program_of.cache_clear()
+    for other in found[1:]:
+        assert_same(found[0], other)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_addresses_and_strides_do_not_matter(name: str) -> None:
+    """The same bits from memory that is not aligned, and from elements that lie apart."""
+    kernel, inputs, shape, options = CASES[name]
+    plain = run(kernel, [np.ascontiguousarray(one) for one in inputs], np.zeros(shape, inputs[0].dtype), **options)
+    unaligned = [at_odd_address(np.ascontiguousarray(one)) for one in inputs]
+    assert_same(run(kernel, unaligned, at_odd_address(np.zeros(shape, inputs[0].dtype)), **options), plain)
+    apart = [np.repeat(one[..., np.newaxis], 3, axis=-1)[..., 1] for one in inputs]
+    out = np.zeros((*shape, 2), inputs[0].dtype)[..., 1]
+    assert_same(run(kernel, apart, out, **options), plain)
