@@ -190,8 +190,8 @@ def write(found: dict[str, Any], rows: Sequence[Row], verdicts: Sequence[Verdict
         *(["Failed, and not in the tables:", "", *(f"- {failure}" for failure in found["failed"]), ""] if found["failed"] else []),
         _TERMS,
         *_operators(rows),
-        *_small(found["small"]),
-        *_scale(found["scale"]),
-        *_programs(found["programs"]),
+        *(_small(found["small"]) if "small" in found else []),
+        *(_scale(found["scale"]) if "scale" in found else []),
+        *(_programs(found["programs"]) if "programs" in found else []),
     ]
     return "\n".join(lines).rstrip() + "\n"

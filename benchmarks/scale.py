@@ -114,10 +114,10 @@ def lives() -> dict[str, float]:
 PARTS = {part.__name__: part for part in (elements, threads, streams, lives)}
 
 
-def in_process(part: str, **environment: str) -> dict[str, float]:
-    """Measure a part in a new process."""
+def in_process(module: str, *arguments: str, **environment: str) -> dict[str, float]:
+    """What a module of the benchmarks prints in a new process."""
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.scale", part],
+        [sys.executable, "-m", module, *arguments],
         cwd=ROOT,
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
@@ -132,16 +132,16 @@ def measure(rounds: int = 3) -> dict[str, Any]:
     by_threads: dict[str, list[dict[str, float]]] = {"1": [], "2": []}
     for _ in range(rounds):
         for count, found in by_threads.items():
-            found.append(in_process("threads", ACL_EMU_THREADS=count))
+            found.append(in_process("benchmarks.scale", "threads", ACL_EMU_THREADS=count))
     medians = {
         count: {operator: statistics.median(one[operator] for one in found) for operator in THREADED} for count, found in by_threads.items()
     }
     return {
-        "elements": in_process("elements"),
+        "elements": in_process("benchmarks.scale", "elements"),
         "threads": {operator: medians["1"][operator] / medians["2"][operator] for operator in THREADED},
-        "streams": in_process("streams"),
-        "streams of one thread": in_process("streams", ACL_EMU_THREADS="1"),
-        "lives": in_process("lives"),
+        "streams": in_process("benchmarks.scale", "streams"),
+        "streams of one thread": in_process("benchmarks.scale", "streams", ACL_EMU_THREADS="1"),
+        "lives": in_process("benchmarks.scale", "lives"),
     }
 
 
