@@ -149,10 +149,13 @@ class DeviceMemory:
 
     def find(self, address: int) -> Allocation | None:
         """The living allocation that holds ``address``."""
-        addresses = self._addresses
-        index = bisect.bisect_right(addresses, address) - 1
-        allocation = self._allocations.get(addresses[index]) if index >= 0 else None
+        allocation = self._nearest_below(address)
         return allocation if allocation and address < allocation.address + allocation.extent else None
+
+    def _nearest_below(self, address: int) -> Allocation | None:
+        with self._lock:
+            index = bisect.bisect_right(self._addresses, address) - 1
+            return self._allocations[self._addresses[index]] if index >= 0 else None
 
     @property
     def mapped_end(self) -> int:
@@ -173,8 +176,7 @@ class DeviceMemory:
         allocation = self.find(address)
         if allocation:
             return f"it is byte {address - allocation.address} of the allocation of {allocation.size} bytes at {allocation.address:#x}"
-        index = bisect.bisect_right(self._addresses, address) - 1
-        before = self._allocations.get(self._addresses[index]) if index >= 0 else None
+        before = self._nearest_below(address)
         if before:
             past = address - before.address - before.size
             return f"no allocation holds it; the nearest below ends {past} bytes before ({before.size} bytes at {before.address:#x})"
@@ -198,7 +200,6 @@ def _publish_regions() -> None:
     for index, region in enumerate(_regions[:_MOST_REGIONS]):
         REGION_TABLE[1 + 3 * index : 4 + 3 * index] = [region.start, region.mapped_end, region._backing - region.start]
     REGION_TABLE[0] = min(len(_regions), _MOST_REGIONS)
-
 
 
 def region_of(address: int) -> DeviceMemory | None:

@@ -201,6 +201,7 @@ class Stream:
         """A task will not end: from now on the background thread runs all tasks, whatever the schedule, so that calls return."""
         self._schedule = "async"
         self.lane.rings = True
+        lib.acl_emu_bell_ring(self._bell, False)
         self.remark = f"; {why}"
 
     @property
