@@ -1,0 +1,147 @@
+"""The engine and numpy give the same: bit for bit in half types and where a kernel only adds, multiplies, divides, compares and chooses."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acl_emu import native
+from tests.native.support import assert_same, engine_is
+from tests.operators.accuracy import FLOAT, FLOATS, spacing
+from tests.operators.case import lay_out
+from tests.operators.drawing import broadcasting_shapes, float_dtypes, floats, layouts, shapes
+from tests.operators.examples import EXAMPLES
+from tests.operators.test_registry import on_a_chip_that_has
+
+Array = npt.NDArray[Any]
+
+ULPS = 4
+"""Of float32 results with functions in them."""
+_PRODUCTS = ("Matmul", "Linear")
+"""Operators whose sums are taken in float32, in another order: off by a step, and by what is lost beside the largest number."""
+
+
+def assert_alike(engine: Array, plain: Array, *, exact: bool, terms: Any = 0.0) -> None:
+    """Equal, or within ULPS of the result or of the terms that it is the sum of."""
+    if exact or engine.dtype != FLOAT:
+        assert_same(engine, plain, signs_of_zero=False)
+        return
+    finite = np.isfinite(plain)
+    assert_same(engine[~finite], plain[~finite])
+    distance = np.abs(engine[finite].astype(np.float64) - plain[finite])
+    assert (distance <= ULPS * spacing(np.maximum(np.abs(plain[finite]), terms), FLOAT)).all()
+
+
+@pytest.mark.parametrize("operator", sorted(EXAMPLES))
+@pytest.mark.usefixtures("device")
+def test_examples(operator: str) -> None:
+    for case, layout in itertools.product(EXAMPLES[operator](), (0, 7)):
+        with on_a_chip_that_has(case):
+            engine = case.results(layout)
+            with engine_is(None):
+                plain = case.results(layout)
+        for one, other in zip(engine, plain, strict=True):
+            largest = np.abs(other.astype(np.float64)).max(initial=0)
+            if any(part in operator for part in _PRODUCTS) and one.dtype in FLOATS:
+                distance = np.abs(one.astype(np.float64) - other.astype(np.float64))
+                assert (distance <= spacing(other, one.dtype) + 2.0**-18 * largest).all()
+            else:
+                assert_alike(one, other, exact=one.dtype != FLOAT, terms=largest)
+
+
+def smooth(x: Array, y: Array) -> Array:
+    apart = np.abs(x - y)
+    return np.where(apart < 0.7, 0.5 * apart * (apart / 0.7), apart - 0.35)
+
+
+def chosen(x: Array, y: Array) -> Array:
+    return np.where((x > 0) & ~(y > x), np.maximum(x, y) * np.sign(y), np.where(np.isnan(x), 1, np.square(x) / y))
+
+
+def clipped(x: Array, y: Array) -> Array:
+    return (x < y) + np.minimum(np.maximum(x, -1), 1) * -y
+
+
+ARITHMETIC = (smooth, chosen, clipped)
+
+
+def softplus(x: Array, y: Array) -> Array:
+    return np.logaddexp(0, x) * y
+
+
+def entropy(x: Array, y: Array) -> Array:
+    return np.exp(-np.abs(x)) * np.log(np.abs(y) + 1) / (1 + np.sqrt(np.abs(x)))
+
+
+FUNCTIONS = (softplus, entropy)
+
+
+def softmax(x: Array, axis: int) -> Array:
+    grown = np.exp(x - x.max(axis=axis, keepdims=True))
+    return grown / grown.sum(axis=axis, keepdims=True)
+
+
+def log_softmax(x: Array, axis: int) -> Array:
+    shifted = x - x.max(axis=axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+
+
+def sums(x: Array, axis: int) -> tuple[Array, Array]:
+    return np.abs(x).sum(axis=axis, keepdims=True, dtype=np.float64), x.max(axis=axis, keepdims=True)
+
+
+def laid_out(array: Array, layout: int) -> Array:
+    """The same numbers, lying in memory in one of many ways; expanded axes stay so."""
+    strides, offset, count = lay_out(array, layout)
+    block = np.zeros(count + 1, array.dtype)
+    placed = np.ndarray(array.shape, array.dtype, block, offset * array.itemsize, [stride * array.itemsize for stride in strides])
+    if array.size:
+        placed[...] = array
+    return placed
+
+
+def compare(
+    kernel: Callable[..., Any], inputs: list[Array], outs: list[Array], *, exact: bool, terms: float = 0.0, **attributes: Any
+) -> None:
+    """By the engine, and by numpy: in float64 where numpy's functions in float32 are less accurate."""
+    narrow = outs[0].dtype == FLOAT
+    native.apply(kernel, inputs, outs, compute=np.float32 if narrow else np.float64, **attributes)
+    plain = [np.zeros(out.shape, out.dtype) for out in outs]
+    with engine_is(None):
+        native.apply(kernel, inputs, plain, compute=np.float32 if narrow and exact else np.float64, **attributes)
+    for one, other in zip(outs, plain, strict=True):
+        assert_alike(one, other, exact=exact, terms=terms)
+
+
+@given(st.data(), st.sampled_from((*ARITHMETIC, *FUNCTIONS)), float_dtypes, broadcasting_shapes(2), layouts)
+@settings(max_examples=150)
+def test_elements(data: st.DataObject, kernel: Callable[..., Any], dtype: np.dtype[Any], drawn: Any, layout: int) -> None:
+    special = kernel in ARITHMETIC
+    inputs = [laid_out(data.draw(floats(shape, dtype, 3.0, special=special)), layout + k) for k, shape in enumerate(drawn.input_shapes)]
+    out = laid_out(np.zeros(drawn.result_shape, dtype), layout + 2)
+    compare(kernel, inputs, [out], exact=kernel in ARITHMETIC)
+
+
+@given(st.data(), float_dtypes, st.sampled_from(((40, 17), (16, 16, 33), (65, 2, 20), (1025,), (3, 700))), layouts)
+@settings(max_examples=25)
+def test_larger_blocks(data: st.DataObject, dtype: np.dtype[Any], shape: tuple[int, ...], layout: int) -> None:
+    inputs = [laid_out(data.draw(floats(shape, dtype, 3.0, special=True)), layout + k) for k in range(2)]
+    for kernel in ARITHMETIC:
+        compare(kernel, inputs, [laid_out(np.zeros(shape, dtype), layout + 2)], exact=True)
+
+
+@given(st.data(), st.sampled_from((softmax, log_softmax, sums)), float_dtypes, shapes(3, 40, 1), layouts)
+@settings(max_examples=100)
+def test_rows(data: st.DataObject, kernel: Callable[..., Any], dtype: np.dtype[Any], shape: tuple[int, ...], layout: int) -> None:
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    x = laid_out(data.draw(floats(shape, dtype, 3.0)), layout)
+    kept = tuple(1 if one == axis % len(shape) else length for one, length in enumerate(shape))
+    outs = [laid_out(np.zeros(kept if kernel is sums else shape, dtype), layout + 1 + k) for k in range(1 + (kernel is sums))]
+    compare(kernel, [x], outs, exact=False, terms=4.0 if kernel is log_softmax else 0.0, axis=axis)
