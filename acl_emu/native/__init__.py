@@ -162,11 +162,11 @@ def apply(
     program = _program_of(kernel, *layouts, np.dtype(compute), single, tuple(sorted(attributes.items())))
     if program is not None and program.run([array.ctypes.data for array in (*inputs, *outputs)]):
         return
-    wide = [array if array.dtype == np.bool_ else array.astype(compute, copy=False) for array in inputs]
     with np.errstate(all="ignore"):
+        wide = [array if array.dtype == np.bool_ else array.astype(compute, copy=False) for array in inputs]
         results = kernel(*wide, **attributes)
-    for output, result in zip(outputs, results if isinstance(results, tuple) else (results,), strict=True):
-        output[...] = dtypes.round_to(np.asarray(result), dtypes.from_numpy(output.dtype))
+        for output, result in zip(outputs, results if isinstance(results, tuple) else (results,), strict=True):
+            output[...] = dtypes.round_to(np.asarray(result), dtypes.from_numpy(output.dtype))
 
 
 @lru_cache(maxsize=256)
