@@ -162,8 +162,8 @@ claim nothing. Both sides get the same bytes, and a side whose result differs is
 _PICTURE = """\
 ![What large calls reach, below the bandwidth and the speed of matrix products](roofline.svg)
 
-Filled points are the emulator's, rings are torch's. An exponential counts as ten operations, which moves a point along the roof, not away
-from it.
+Filled points are the emulator's, rings are torch's, at their share of the bound that was timed beside them. An exponential counts as ten
+operations, which moves a point along the roof, not away from it.
 """
 
 _TERMS = """\

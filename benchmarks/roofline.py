@@ -54,14 +54,7 @@ OPERATIONS = {
 }
 """For one element of a large operand; 2 where nothing is said. What goes by index is not in the picture."""
 ELEMENTS = {"FusedCrossEntropyLossWithMaxSum": 2048 * 32768, "CrossEntropySumExpAndIndexLogit": 2048 * 32768}
-LABELLED = (
-    "SmoothL1LossBackward",
-    "LogSoftmaxBackward",
-    "BinaryCrossEntropyWithLogits (none)",
-    "Max",
-    "Mm",
-    "FusedLinearCrossEntropyLossGrad (saving)",
-)
+LABELLED = ("SmoothL1LossBackward", "LogSoftmaxBackward", "BinaryCrossEntropyWithLogits (none)", "FusedLinearCrossEntropyLossGrad (saving)")
 COLOURS = {"element": "#1f6feb", "row": "#1a7f37", "product": "#a40e26"}
 NAMES = {"element": "element-wise", "row": "row-wise", "product": "matrix products"}
 
@@ -75,13 +68,22 @@ def operations(row: Row) -> float:
     return row.flops or OPERATIONS.get(name, 2) * ELEMENTS.get(name, 16 << 20)
 
 
+def _rate(row: Row, bandwidth: float, peak: float) -> float:
+    """Operations per second: the share of the roof above."""
+    return min(peak, bandwidth * operations(row) / row.bytes) * (row.share or 0.0)
+
+
 def draw(rows: Sequence[Row], bandwidth: float, peak: float) -> str:
-    """An SVG: filled points are the emulator's, rings are torch's, lines join the two. Bytes and operations per second."""
-    large = [row for row in rows if row.size == "large" and row.layout == "contiguous" and row.kind in COLOURS]
+    """An SVG: filled points are the emulator's, rings are torch's, lines join the two. Bytes and operations per second.
+
+    Heights are shares of the bound that was timed beside each call: a machine that is slow for a while moves no point.
+    """
+    large = [row for row in rows if row.size == "large" and row.layout == "contiguous" and row.kind in COLOURS and row.share is not None]
     points = [row for row in large if row.dtype == ("bfloat16" if row.kind == "product" and "Fused" in row.subject else "float32")]
     intensities = [operations(row) / row.bytes for row in points] or [1.0]
     low_x, high_x = 10 ** math.floor(math.log10(min(intensities))), 10 ** math.ceil(math.log10(max(*intensities, peak / bandwidth) * 1.01))
-    reached = [operations(row) / seconds for row in points for seconds in (row.emulator, row.torch) if seconds]
+    own_rates = [_rate(row, bandwidth, peak) for row in points]
+    reached = [*own_rates, *(rate / row.ratio for rate, row in zip(own_rates, points, strict=True) if row.ratio)]
     low_y = 10 ** math.floor(math.log10(min([*reached, low_x * bandwidth])))
     high_y = 10 ** math.ceil(math.log10(max([*reached, peak])))
 
@@ -98,20 +100,17 @@ def draw(rows: Sequence[Row], bandwidth: float, peak: float) -> str:
     ]
     parts += _grid(x, y, (low_x, high_x), (low_y, high_y))
     parts += _roof(x, y, low_x, high_x, low_y, bandwidth, peak)
-    for row in points:
-        work, colour = operations(row), COLOURS[row.kind]
-        at, own = x(work / row.bytes), y(work / row.emulator)
-        title = f"{row.subject} {row.dtype}: {work / row.emulator / 1e9:.3g} G operations/s" + (
-            "" if row.share is None else f", {row.share:.2f} of the bound"
-        )
-        if row.torch is not None:
-            theirs = y(work / row.torch)
+    for rate, row in zip(own_rates, points, strict=True):
+        at, own, colour = x(operations(row) / row.bytes), y(rate), COLOURS[row.kind]
+        title = f"{row.subject} {row.dtype}: {row.share:.2f} of the bound"
+        if row.ratio is not None:
+            theirs = y(rate / row.ratio)
             parts.append(f'<line x1="{at:.1f}" y1="{own:.1f}" x2="{at:.1f}" y2="{theirs:.1f}" stroke="{colour}" stroke-opacity="0.25"/>')
             parts.append(f'<circle cx="{at:.1f}" cy="{theirs:.1f}" r="3.5" fill="#ffffff" stroke="{colour}" stroke-opacity="0.7"/>')
         parts.append(
             f'<circle cx="{at:.1f}" cy="{own:.1f}" r="4.5" fill="{colour}" fill-opacity="0.85"><title>{escape(title)}</title></circle>'
         )
-    parts += _labels([row for row in points if row.subject in LABELLED], x, y)
+    parts += _labels([(row, x(operations(row) / row.bytes), y(rate)) for rate, row in zip(own_rates, points, strict=True)])
     parts += _legend()
     return "\n".join([*parts, "</svg>", ""])
 
@@ -141,25 +140,23 @@ def _roof(x: Scale, y: Scale, low_x: float, high_x: float, low_y: float, bandwid
     start, ridge = max(low_x, low_y / bandwidth), peak / bandwidth
     line = f"{x(start):.1f},{y(start * bandwidth):.1f} {x(ridge):.1f},{y(peak):.1f} {x(high_x):.1f},{y(peak):.1f}"
     along = math.degrees(math.atan2(y(peak) - y(start * bandwidth), x(ridge) - x(start)))
-    middle = math.sqrt(start * ridge)
+    middle = start * (ridge / start) ** 0.2
     place = f"translate({x(middle):.1f} {y(middle * bandwidth) - 10:.1f}) rotate({along:.1f})"
     return [
         f'<polyline points="{line}" fill="none" stroke="#24292f" stroke-width="2"/>',
         f'<text transform="{place}" text-anchor="middle" fill="#24292f">copy {bandwidth / 1e9:.0f} GB/s</text>',
-        f'<text x="{x(high_x) - 6:.1f}" y="{y(peak) - 9:.1f}" text-anchor="end" fill="#24292f">sgemm {peak / 1e9:.0f} Gflop/s</text>',
+        f'<text x="{x(high_x) - 6:.1f}" y="{y(peak) - 24:.1f}" text-anchor="end" fill="#24292f">sgemm {peak / 1e9:.0f} Gflop/s</text>',
     ]
 
 
-def _labels(rows: Sequence[Row], x: Scale, y: Scale) -> list[str]:
+def _labels(points: Sequence[tuple[Row, float, float]]) -> list[str]:
     parts = []
-    for row in rows:
-        work = operations(row)
-        at, up = x(work / row.bytes), y(work / row.emulator)
-        left = at > WIDTH * 0.7
-        parts.append(
-            f'<text x="{at - 9 if left else at + 9:.1f}" y="{up + 15:.1f}" font-size="11" text-anchor="{"end" if left else "start"}" '
-            f'fill="{COLOURS[row.kind]}">{escape(row.subject)}</text>'
-        )
+    for row, at, up in points:
+        if row.subject in LABELLED:
+            left = at > WIDTH * 0.6
+            place = f'x="{at - 9 if left else at + 9:.1f}" y="{up + 16:.1f}" text-anchor="{"end" if left else "start"}"'
+            halo = 'stroke="#ffffff" stroke-width="3" paint-order="stroke"'
+            parts.append(f'<text {place} font-size="11" {halo} fill="{COLOURS[row.kind]}">{escape(row.subject)}</text>')
     return parts
 
 
