@@ -35,8 +35,8 @@ def build_plain(folder: Path, chosen: list[str]) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fused, "signatures", lambda: chosen)
         (folder / "fused.c").write_text(fused.source(), encoding="utf-8")
-    flags = [*build.FLAGS, *build.ENGINE_FLAGS, "-O1", f"-I{build.HERE}", "-U__x86_64__"]
-    names = ["-DTILES=acl_emu_tiles_baseline", "-DFUSED=acl_emu_fused_baseline"]
+    flags = [*build.FLAGS, *build.ENGINE_FLAGS, "-O1", f"-I{build.HERE}"]
+    names = [f"-D{name}=acl_emu_{what}_baseline" for what in ("tiles", "fused") for name in (what.upper(), f"acl_emu_{what}_v3")]
     sources = [build.HERE / "engine.c", build.HERE / "engine_tile.c", folder / "fused.c"]
     target = folder / build.ENGINE
     subprocess.run([*build.COMPILER, *flags, *names, "-shared", *map(str, sources), "-o", str(target), "-lm", "-lpthread"], check=True)
