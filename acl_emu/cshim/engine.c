@@ -54,7 +54,7 @@ typedef struct {
 } header;
 
 /* The first three are known to acl_emu/native/engine.py. */
-enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, THREADED_LANES = 1 << 15 };
+enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, THREADED_LANES = 1 << 15 };
 
 enum { LASTING_ROOM = 4 << 20 }; /* bytes that a thread may keep from one run to the next */
 
@@ -157,6 +157,16 @@ static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t 
         memcpy(to, from, n * (size_t)item);
         return;
     }
+    if (to_stride == item && from_stride == 2 * item && item == 4) { /* with a known distance the loop becomes one on vectors */
+        from_stride = 8;
+        COPY_STRIDED(uint32_t)
+        return;
+    }
+    if (to_stride == item && from_stride == 2 * item && item == 2) {
+        from_stride = 4;
+        COPY_STRIDED(uint16_t)
+        return;
+    }
     switch (item) {
     case 1: COPY_STRIDED(uint8_t) break;
     case 2: COPY_STRIDED(uint16_t) break;
@@ -193,7 +203,7 @@ typedef struct {
     int64_t i, j, rows, columns;
 } place;
 
-static void move_block(const operand_view *operand, char *base, const place *at, char *row, int out)
+static void move_block(const tile_code *code, const operand_view *operand, char *base, const place *at, char *row, int out)
 {
     const int64_t item = operand->item, down = operand->inner.stride[0], across = operand->inner.stride[1];
     char *corner = base + at->i * down + at->j * across;
@@ -201,11 +211,27 @@ static void move_block(const operand_view *operand, char *base, const place *at,
     const int64_t lines = upright ? at->columns : at->rows, length = upright ? at->rows : at->columns;
     const int64_t line_stride = upright ? across : down, stride = upright ? down : across;
     const int64_t row_line = upright ? item : at->columns * item, row_stride = upright ? at->columns * item : item;
+    int64_t turned_lines = 0, turned_length = 0;
+    if (upright && !out && stride == item && (item == 2 || item == 4)) {
+        turned_lines = lines / 8 * 8;
+        turned_length = length / 8 * 8;
+        for (int64_t k = 0; k < lines; k++) { /* the block that comes next */
+            __builtin_prefetch(corner + (lines + k) * line_stride);
+            __builtin_prefetch(corner + (lines + k) * line_stride + (length - 1) * item);
+        }
+        for (int64_t k = 0; k < turned_lines; k += 8) {
+            for (int64_t i = 0; i < turned_length; i += 8) {
+                (item == 2 ? code->turn_2 : code->turn_4)(row + k * item + i * row_stride, row_stride, corner + k * line_stride + i * item, line_stride);
+            }
+        }
+    }
     for (int64_t k = 0; k < lines; k++) {
+        const int64_t first = k < turned_lines ? turned_length : 0;
+        char *there = corner + k * line_stride + first * stride, *here = row + k * row_line + first * row_stride;
         if (out) {
-            copy_strided(corner + k * line_stride, stride, row + k * row_line, row_stride, (size_t)length, item);
+            copy_strided(there, stride, here, row_stride, (size_t)(length - first), item);
         } else {
-            copy_strided(row + k * row_line, row_stride, corner + k * line_stride, stride, (size_t)length, item);
+            copy_strided(here, row_stride, there, stride, (size_t)(length - first), item);
         }
     }
 }
@@ -219,7 +245,7 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
     const char *row = own->gathered;
     own->slot[dst] = lanes;
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        move_block(operand, base, at, own->gathered, 0);
+        move_block(work->code, operand, base, at, own->gathered, 0);
     } else if (operand->inner.count == 1 && operand->inner.stride[0] == operand->item) {
         row = base + at->first * operand->item;
         if (!mask && operand->dtype == (wide ? F64 : F32) && (uintptr_t)row % sizeof(float) == 0) {
@@ -251,7 +277,7 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
         work->code->store[wide][operand->dtype](own->gathered, lanes, at->n);
-        move_block(operand, base, at, own->gathered, 1);
+        move_block(work->code, operand, base, at, own->gathered, 1);
     } else if ((operand->inner.count == 1 && operand->inner.stride[0] == operand->item) || at->n == 1) {
         work->code->store[wide][operand->dtype](base + offset_of(&operand->inner, at->first), lanes, at->n);
     } else {
@@ -375,7 +401,7 @@ static char *row_of(const job *work, room *own, int64_t index, const place *at)
         return gathered;
     }
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        move_block(operand, base, at, gathered, 0);
+        move_block(work->code, operand, base, at, gathered, 0);
     } else if (operand->inner.count == 1 && operand->inner.stride[0] == 0) {
         copy_strided(gathered, operand->item, base, 0, at->n, operand->item);
     } else {
@@ -429,7 +455,7 @@ static void run_fused(const job *work, room *own, const place *at)
     if (row == own->registers + (size_t)program->reads * TILE_BYTES) {
         char *base = work->memory[program->reads] + offset_of(&operand->outer, at->outer);
         if (program->shape == BLOCKS && operand->inner.count == 2) {
-            move_block(operand, base, at, row, 1);
+            move_block(work->code, operand, base, at, row, 1);
         } else {
             move_range(operand, base, at->first, at->n, row, 1);
         }
@@ -459,15 +485,18 @@ static void run_map(const job *work, room *own, int64_t unit)
     }
 }
 
+/* Some rows of a matrix, in tiles that are about square: what one operand has in a row, another has in a column, and of either whole
+ * cache lines are used before they are gone. */
 static void run_block(const job *work, room *own, int64_t unit)
 {
-    enum { SIDE = 32 };
     const header *program = work->program;
     const int64_t rows = program->block, columns = program->inner / rows;
-    const int64_t down = (rows + SIDE - 1) / SIDE, width = (int64_t)work->tile / SIDE;
-    const int64_t outer = unit / down, i = unit % down * SIDE;
+    const int64_t parts = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS, width = (int64_t)work->tile / BLOCK_ROWS;
+    const int64_t outer = unit / parts, i = unit % parts * BLOCK_ROWS;
     for (int64_t j = 0; j < columns; j += width) {
-        place at = {.outer = outer, .i = i, .j = j, .rows = rows - i < SIDE ? rows - i : SIDE, .columns = columns - j < width ? columns - j : width};
+        place at = {.outer = outer, .i = i, .j = j};
+        at.rows = rows - i < BLOCK_ROWS ? rows - i : BLOCK_ROWS;
+        at.columns = columns - j < width ? columns - j : width;
         at.n = (size_t)(at.rows * at.columns);
         run_tile(work, own, &at);
     }
@@ -834,7 +863,7 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
         work.unit_length = CHUNK_TILES * (int64_t)work.tile;
         work.units = (program->inner + work.unit_length - 1) / work.unit_length;
         break;
-    case BLOCKS: work.units = program->outer * ((program->block + 31) / 32); break;
+    case BLOCKS: work.units = program->outer * ((program->block + BLOCK_ROWS - 1) / BLOCK_ROWS); break;
     case ROWS:
         work.unit_length = CHUNK_TILES * (int64_t)work.tile / program->inner;
         work.unit_length = work.unit_length ? work.unit_length : 1;

@@ -131,6 +131,62 @@ static int moderate_bf16(const uint16_t *memory, size_t n)
     return largest <= MOST && smallest >= LEAST - 1;
 }
 
+#ifdef WIDE
+static void turn_4(char *to, int64_t to_stride, const char *from, int64_t from_stride)
+{
+    __m256 line[8], pair[8];
+    for (int k = 0; k < 8; k++) {
+        line[k] = _mm256_loadu_ps((const float *)(from + k * from_stride));
+    }
+    for (int k = 0; k < 8; k += 2) {
+        pair[k] = _mm256_unpacklo_ps(line[k], line[k + 1]);
+        pair[k + 1] = _mm256_unpackhi_ps(line[k], line[k + 1]);
+    }
+    for (int k = 0; k < 8; k += 4) {
+        line[k] = _mm256_shuffle_ps(pair[k], pair[k + 2], 0x44);
+        line[k + 1] = _mm256_shuffle_ps(pair[k], pair[k + 2], 0xee);
+        line[k + 2] = _mm256_shuffle_ps(pair[k + 1], pair[k + 3], 0x44);
+        line[k + 3] = _mm256_shuffle_ps(pair[k + 1], pair[k + 3], 0xee);
+    }
+    for (int k = 0; k < 4; k++) {
+        _mm256_storeu_ps((float *)(to + k * to_stride), _mm256_permute2f128_ps(line[k], line[k + 4], 0x20));
+        _mm256_storeu_ps((float *)(to + (k + 4) * to_stride), _mm256_permute2f128_ps(line[k], line[k + 4], 0x31));
+    }
+}
+
+static void turn_2(char *to, int64_t to_stride, const char *from, int64_t from_stride)
+{
+    __m128i line[8], pair[8];
+    for (int k = 0; k < 8; k++) {
+        line[k] = _mm_loadu_si128((const __m128i *)(from + k * from_stride));
+    }
+    for (int k = 0; k < 4; k++) {
+        pair[2 * k] = _mm_unpacklo_epi16(line[k], line[k + 4]);
+        pair[2 * k + 1] = _mm_unpackhi_epi16(line[k], line[k + 4]);
+    }
+    for (int k = 0; k < 4; k++) {
+        line[2 * k] = _mm_unpacklo_epi16(pair[k], pair[k + 4]);
+        line[2 * k + 1] = _mm_unpackhi_epi16(pair[k], pair[k + 4]);
+    }
+    for (int k = 0; k < 4; k++) {
+        _mm_storeu_si128((__m128i *)(to + 2 * k * to_stride), _mm_unpacklo_epi16(line[k], line[k + 4]));
+        _mm_storeu_si128((__m128i *)(to + (2 * k + 1) * to_stride), _mm_unpackhi_epi16(line[k], line[k + 4]));
+    }
+}
+#else
+#define TURN(name, type)                                                                               \
+    static void name(char *to, int64_t to_stride, const char *from, int64_t from_stride)               \
+    {                                                                                                  \
+        for (int i = 0; i < 8; i++) {                                                                  \
+            for (int k = 0; k < 8; k++) {                                                              \
+                memcpy(to + i * to_stride + k * (int)sizeof(type), from + k * from_stride + i * (int)sizeof(type), sizeof(type)); \
+            }                                                                                          \
+        }                                                                                              \
+    }
+TURN(turn_2, uint16_t)
+TURN(turn_4, uint32_t)
+#endif
+
 #define FUNCTION_TABLE(lane)                                                                                                 \
     {                                                                                                                        \
         add_##lane, subtract_##lane, multiply_##lane, divide_##lane, negate_##lane, magnitude_##lane, sign_of_##lane,         \
@@ -159,4 +215,6 @@ const tile_code TILES = {
     .lane_dot = {lane_dot_float, lane_dot_double},
     .from_double = {from_double_float, from_double_double},
     .moderate_bf16 = moderate_bf16,
+    .turn_2 = turn_2,
+    .turn_4 = turn_4,
 };
