@@ -1,4 +1,4 @@
-"""Numbers of half types that are hard to get right."""
+"""Numbers that are hard to get right."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ KINDS = ("bits", "normal", "unit", "near_one", "moderate", "small", "large", "ne
 _FEW = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -0.5, 0.25, 3.0, 1.5, 0.75, 1e-3, 2.0**-24, 2.0**15)
 
 
-def half_numbers(rng: np.random.Generator, kind: str, count: int, dtype: np.dtype[Any]) -> Array:
+def numbers_of(rng: np.random.Generator, kind: str, count: int, dtype: np.dtype[Any]) -> Array:
     """Numbers of one kind; those of ``bits`` are any, all others moderate or nearly so."""
     if kind == "bits":
-        return rng.integers(0, 1 << 16, count, dtype=np.uint16).view(dtype)
+        return rng.integers(0, 1 << 8 * dtype.itemsize, count, dtype=f"u{dtype.itemsize}").view(dtype)
     sign = rng.choice([-1.0, 1.0], count)
     drawn = {
         "normal": lambda: rng.standard_normal(count) * 2.0 ** rng.integers(-3, 4),
@@ -41,3 +41,13 @@ def hardest(values: Array, dtype: np.dtype[Any], count: int) -> Array:
     with np.errstate(all="ignore"):
         place = np.abs(np.abs(values / spacing(values, dtype)) % 1 - 0.5)
     return np.argpartition(np.where(np.isfinite(values), place, 1), count)[:count]
+
+
+def drawn_inputs(rng: np.random.Generator, count: int, length: int, dtype: np.dtype[Any], kinds: tuple[str, ...] = KINDS) -> list[Array]:
+    """Inputs of a kernel, each of one kind; in some, two are nearly the same."""
+    drawn = [numbers_of(rng, kind, length, dtype) for kind in rng.choice(kinds, count)]
+    if count > 1 and rng.random() < 0.3:
+        first, second = rng.choice(count, 2, replace=False)
+        words = f"u{dtype.itemsize}"
+        drawn[second] = (drawn[first].view(words) + rng.integers(-1, 2, length).astype(words)).view(dtype)
+    return drawn

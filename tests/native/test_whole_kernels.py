@@ -7,12 +7,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.native.graphs import signatures
-from tests.native.whole import check_rounding
-from tests.operators.accuracy import BF16, FLOAT16
+from tests.native.graphs import signatures, whole
+from tests.native.whole import check_bound, check_rounding
+from tests.operators.accuracy import BF16, FLOAT, FLOAT16
 
 
 @pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
 @pytest.mark.parametrize("signature", signatures())
 def test_half_types_are_rounded_once(signature: str, dtype: np.dtype[Any]) -> None:
-    assert check_rounding(signature, dtype, 8) > 0.25
+    assert check_rounding(signature, dtype, 6) > 0.25
+
+
+@pytest.mark.parametrize("signature", signatures())
+def test_float32_computed_in_float64_is_rounded_once(signature: str) -> None:
+    assert check_rounding(signature, FLOAT, 2) > 0.25
+
+
+@pytest.mark.parametrize("signature", [one for one in signatures() if np.isfinite(whole(one).graph.result.units)])
+def test_errors_are_bounded_as_said(signature: str) -> None:
+    check_bound(signature, 4)

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tests.native.drawing import KINDS, half_numbers, hardest
+from tests.native.drawing import drawn_inputs, hardest
 from tests.native.graphs import Estimate, estimate, judge, whole
-from tests.native.support import assert_same, program_of, run
+from tests.native.support import BF16, assert_same, program_of, run
+from tests.operators.accuracy import FLOAT16
 
 Array = npt.NDArray[Any]
 
 _CONSTANTS = (0.75, -1.5, 3.0, 1 / 3, 0.3, 1e-5, -100.0, 64.0, 2048.0, 1e-12, 2.0**-30 * 1.1, 1 - 1e-6, 1e20, np.nan, np.inf)
+_CALM = ("normal", "unit", "near_one", "moderate", "small", "large", "negative")
 _DRAWN, _HARD, _ANY = 8192, 768, 256
 
 
@@ -28,11 +30,7 @@ def check_rounding(signature: str, dtype: np.dtype[Any], rounds: int) -> float:
 
 def _check_round(signature: str, dtype: np.dtype[Any], rng: np.random.Generator) -> float:
     kernel, graph, inputs, constants = whole(signature)
-    kinds = rng.choice(KINDS, inputs)
-    drawn = [half_numbers(rng, kind, _DRAWN, dtype) for kind in kinds]
-    if inputs > 1 and rng.random() < 0.3:
-        first, second = rng.choice(inputs, 2, replace=False)
-        drawn[second] = (drawn[first].view(np.uint16) + rng.integers(-1, 2, _DRAWN).astype(np.uint16)).view(dtype)
+    drawn = drawn_inputs(rng, inputs, _DRAWN, dtype)
     numbers = dict(zip(constants, (float(one) for one in rng.choice(_CONSTANTS, len(constants), replace=False)), strict=True))
     expected = estimate(graph, drawn, numbers)
     taken = np.concatenate([hardest(np.broadcast_to(expected.value, _DRAWN), dtype, _HARD), np.arange(_ANY)])
@@ -56,3 +54,19 @@ def _check_round(signature: str, dtype: np.dtype[Any], rng: np.random.Generator)
     together = run(kernel, odd, np.empty(len(taken) - 3, dtype), compute=np.float64, **numbers)
     assert judge(together, Estimate(*(part[:-3] for part in expected))).right.all()
     return float(verdict.settled.mean())
+
+
+def check_bound(signature: str, rounds: int) -> None:
+    """Where the error in float32 is said beforehand, no result is further off; one that is too large for float32 is computed again."""
+    kernel, graph, inputs, constants = whole(signature)
+    rng = np.random.default_rng(len(signature))
+    for _ in range(rounds):
+        drawn = drawn_inputs(rng, inputs, _DRAWN, rng.choice([FLOAT16, BF16]), _CALM)
+        numbers = dict(zip(constants, (float(one) for one in rng.choice(_CONSTANTS[:8], len(constants), replace=False)), strict=True))
+        expected = estimate(graph, drawn, numbers)
+        actual = run(kernel, [one.astype(np.float32) for one in drawn], np.empty(_DRAWN, np.float32), **numbers)
+        with np.errstate(all="ignore"):
+            size = np.abs(expected.value)
+            known = np.isfinite(actual) & np.isfinite(expected.value) & (size > 2.0**-90) & (expected.error <= 2.0**-38 * size)
+            off = np.where(known, np.abs(actual - expected.value) / size * 2.0**24, 0)
+        assert off.max() <= graph.result.units + 0.01, (off.max(), [float(one[off.argmax()]) for one in drawn], numbers)
