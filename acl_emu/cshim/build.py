@@ -32,12 +32,17 @@ def compile_library(target: Path) -> None:
         str(HERE / "loader.c"),
         f"-Wl,-soname,{LIBRARY}",
         "-Wl,-z,nodelete",
-        "-o",
-        str(target / LIBRARY),
         "-ldl",
         "-lpthread",
     ]
-    subprocess.run(command, check=True)
+    link(target / LIBRARY, command)
+
+
+def link(library: Path, command: list[str]) -> None:
+    """Write a library beside its place and put it there at once: programs that have the old one loaded keep it."""
+    unfinished = library.with_suffix(f".{os.getpid()}")
+    subprocess.run([*command, "-o", str(unfinished)], check=True)
+    os.replace(unfinished, library)
 
 
 def compile_engine(target: Path) -> None:
@@ -58,4 +63,4 @@ def compile_engine(target: Path) -> None:
             compile_one(HERE / "fused.c", f"fused_{name}", *flags, "-O2", f"-DFUSED=acl_emu_fused_{name}")
         for source in sorted({HERE / "engine.c", *HERE.glob("gemm*.c"), *HERE.glob("index*.c")}):
             compile_one(source, source.stem)
-        subprocess.run([*COMPILER, "-shared", *objects, "-o", str(target / ENGINE), "-lm", "-lpthread"], check=True)
+        link(target / ENGINE, [*COMPILER, "-shared", *objects, "-lm", "-lpthread"])

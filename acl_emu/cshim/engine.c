@@ -154,17 +154,18 @@ static inline int64_t offset_of(const range_view *range, int64_t index)
 static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t from_stride, size_t n, int64_t item)
 {
     if (to_stride == item && from_stride == item) {
-        memcpy(to, from, n * (size_t)item);
+        const size_t size = n * (size_t)item;
+        if (size == 128) { /* lines of blocks: no call */
+            memcpy(to, from, 128);
+        } else if (size == 64) {
+            memcpy(to, from, 64);
+        } else {
+            memcpy(to, from, size);
+        }
         return;
     }
-    if (to_stride == item && from_stride == 2 * item && item == 4) { /* with a known distance the loop becomes one on vectors */
-        from_stride = 8;
-        COPY_STRIDED(uint32_t)
-        return;
-    }
-    if (to_stride == item && from_stride == 2 * item && item == 2) {
-        from_stride = 4;
-        COPY_STRIDED(uint16_t)
+    if (to_stride == item && from_stride == 2 * item && (item == 2 || item == 4)) {
+        tiles->every_second[item == 4](to, from, n);
         return;
     }
     switch (item) {
@@ -203,7 +204,28 @@ typedef struct {
     int64_t i, j, rows, columns;
 } place;
 
-static void move_block(const tile_code *code, const operand_view *operand, char *base, const place *at, char *row, int out)
+/* Lines of a block that lie the other way round, eight by eight; by way of a room where they do not drive each other out of the cache. */
+static void turn_block(const char *lines, int64_t stride, int64_t count, int64_t length, int64_t item, char *row, int64_t row_stride)
+{
+    char room[BLOCK_ROWS * BLOCK_ROWS * sizeof(uint32_t)];
+    const int64_t room_stride = BLOCK_ROWS * item;
+    for (int64_t k = 0; k < count; k++) {
+        __builtin_prefetch(lines + (count + k) * stride); /* the block that comes next */
+        __builtin_prefetch(lines + (count + k) * stride + (length - 1) * item);
+        copy_strided(room + k * room_stride, item, lines + k * stride, item, (size_t)length, item);
+    }
+    for (int64_t k = 0; k + 8 <= count; k += 8) {
+        for (int64_t i = 0; i + 8 <= length; i += 8) {
+            tiles->turn[item == 4](row + k * item + i * row_stride, row_stride, room + k * room_stride + i * item, room_stride);
+        }
+    }
+    for (int64_t k = 0; k < count; k++) { /* what eight by eight leave over */
+        const int64_t first = k < count / 8 * 8 ? length / 8 * 8 : 0;
+        copy_strided(row + k * item + first * row_stride, row_stride, room + k * room_stride + first * item, item, (size_t)(length - first), item);
+    }
+}
+
+static void move_block(const operand_view *operand, char *base, const place *at, char *row, int out)
 {
     const int64_t item = operand->item, down = operand->inner.stride[0], across = operand->inner.stride[1];
     char *corner = base + at->i * down + at->j * across;
@@ -211,27 +233,15 @@ static void move_block(const tile_code *code, const operand_view *operand, char 
     const int64_t lines = upright ? at->columns : at->rows, length = upright ? at->rows : at->columns;
     const int64_t line_stride = upright ? across : down, stride = upright ? down : across;
     const int64_t row_line = upright ? item : at->columns * item, row_stride = upright ? at->columns * item : item;
-    int64_t turned_lines = 0, turned_length = 0;
     if (upright && !out && stride == item && (item == 2 || item == 4)) {
-        turned_lines = lines / 8 * 8;
-        turned_length = length / 8 * 8;
-        for (int64_t k = 0; k < lines; k++) { /* the block that comes next */
-            __builtin_prefetch(corner + (lines + k) * line_stride);
-            __builtin_prefetch(corner + (lines + k) * line_stride + (length - 1) * item);
-        }
-        for (int64_t k = 0; k < turned_lines; k += 8) {
-            for (int64_t i = 0; i < turned_length; i += 8) {
-                (item == 2 ? code->turn_2 : code->turn_4)(row + k * item + i * row_stride, row_stride, corner + k * line_stride + i * item, line_stride);
-            }
-        }
+        turn_block(corner, line_stride, lines, length, item, row, row_stride);
+        return;
     }
     for (int64_t k = 0; k < lines; k++) {
-        const int64_t first = k < turned_lines ? turned_length : 0;
-        char *there = corner + k * line_stride + first * stride, *here = row + k * row_line + first * row_stride;
         if (out) {
-            copy_strided(there, stride, here, row_stride, (size_t)(length - first), item);
+            copy_strided(corner + k * line_stride, stride, row + k * row_line, row_stride, (size_t)length, item);
         } else {
-            copy_strided(here, row_stride, there, stride, (size_t)(length - first), item);
+            copy_strided(row + k * row_line, row_stride, corner + k * line_stride, stride, (size_t)length, item);
         }
     }
 }
@@ -245,7 +255,7 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
     const char *row = own->gathered;
     own->slot[dst] = lanes;
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        move_block(work->code, operand, base, at, own->gathered, 0);
+        move_block(operand, base, at, own->gathered, 0);
     } else if (operand->inner.count == 1 && operand->inner.stride[0] == operand->item) {
         row = base + at->first * operand->item;
         if (!mask && operand->dtype == (wide ? F64 : F32) && (uintptr_t)row % sizeof(float) == 0) {
@@ -277,7 +287,7 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
         work->code->store[wide][operand->dtype](own->gathered, lanes, at->n);
-        move_block(work->code, operand, base, at, own->gathered, 1);
+        move_block(operand, base, at, own->gathered, 1);
     } else if ((operand->inner.count == 1 && operand->inner.stride[0] == operand->item) || at->n == 1) {
         work->code->store[wide][operand->dtype](base + offset_of(&operand->inner, at->first), lanes, at->n);
     } else {
@@ -401,7 +411,7 @@ static char *row_of(const job *work, room *own, int64_t index, const place *at)
         return gathered;
     }
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        move_block(work->code, operand, base, at, gathered, 0);
+        move_block(operand, base, at, gathered, 0);
     } else if (operand->inner.count == 1 && operand->inner.stride[0] == 0) {
         copy_strided(gathered, operand->item, base, 0, at->n, operand->item);
     } else {
@@ -455,7 +465,7 @@ static void run_fused(const job *work, room *own, const place *at)
     if (row == own->registers + (size_t)program->reads * TILE_BYTES) {
         char *base = work->memory[program->reads] + offset_of(&operand->outer, at->outer);
         if (program->shape == BLOCKS && operand->inner.count == 2) {
-            move_block(work->code, operand, base, at, row, 1);
+            move_block(operand, base, at, row, 1);
         } else {
             move_range(operand, base, at->first, at->n, row, 1);
         }

@@ -38,9 +38,9 @@ typedef struct {
     void (*lane_dot[2])(double *sums, const void *lanes, const void *others, size_t n);
     void (*from_double[2])(void *lanes, const double *values, size_t n);
     int (*moderate_bf16)(const uint16_t *memory, size_t n);
-    /* Eight lines of eight elements of two or of four bytes, turned. Strides in bytes. */
-    void (*turn_2)(char *to, int64_t to_stride, const char *from, int64_t from_stride);
-    void (*turn_4)(char *to, int64_t to_stride, const char *from, int64_t from_stride);
+    /* Of elements of two and of four bytes: eight lines of eight, turned (strides in bytes), and every second one. */
+    void (*turn[2])(char *to, int64_t to_stride, const char *from, int64_t from_stride);
+    void (*every_second[2])(void *to, const void *from, size_t n);
 } tile_code;
 
 /* How a kernel is evaluated: in float, with what may round wrongly again in double; in double; in float, which cannot round wrongly. */

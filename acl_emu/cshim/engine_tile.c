@@ -187,6 +187,18 @@ TURN(turn_2, uint16_t)
 TURN(turn_4, uint32_t)
 #endif
 
+#define EVERY_SECOND(name, type)                              \
+    static void name(void *to, const void *from, size_t n)    \
+    {                                                         \
+        type *d = to;                                         \
+        const type *a = from;                                 \
+        for (size_t i = 0; i < n; i++) {                      \
+            d[i] = a[2 * i];                                  \
+        }                                                     \
+    }
+EVERY_SECOND(every_second_2, uint16_t)
+EVERY_SECOND(every_second_4, uint32_t)
+
 #define FUNCTION_TABLE(lane)                                                                                                 \
     {                                                                                                                        \
         add_##lane, subtract_##lane, multiply_##lane, divide_##lane, negate_##lane, magnitude_##lane, sign_of_##lane,         \
@@ -215,6 +227,6 @@ const tile_code TILES = {
     .lane_dot = {lane_dot_float, lane_dot_double},
     .from_double = {from_double_float, from_double_double},
     .moderate_bf16 = moderate_bf16,
-    .turn_2 = turn_2,
-    .turn_4 = turn_4,
+    .turn = {turn_2, turn_4},
+    .every_second = {every_second_2, every_second_4},
 };

@@ -27,7 +27,7 @@ from acl_emu.dtypes import (
     dtype_name,
 )
 from acl_emu.errors import AclnnInner
-from acl_emu.native import apply
+from acl_emu.native import casting
 from acl_emu.spec import (
     ALL,
     Array,
@@ -43,7 +43,7 @@ from acl_emu.spec import (
     require,
     same_shape,
 )
-from aclnnop.math.arithmetic import NUMBERS, unchanged
+from aclnnop.math.arithmetic import NUMBERS
 from aclnnop.math.conversion import converted
 from aclnnop.math.narrow import decoded, encoded
 
@@ -84,7 +84,7 @@ def aclnnCast(self: Source, dtype: Annotated[int, DataTypeKind("const aclDataTyp
 def cast(source: Array, target: Array, *, origin: DType, dtype: DType, shape: tuple[int, ...]) -> None:
     """By way of what numpy computes with, where a type is none of its own."""
     if origin in FLOATS and dtype in FLOATS:
-        apply(unchanged, (source,), (target,))
+        casting.cast(source, target)
     elif origin in NARROW or dtype in NARROW:
         target[...] = encoded(decoded(source, origin, shape), dtype)
     else:
