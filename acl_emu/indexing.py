@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu import threads
+from acl_emu import soc
 from acl_emu.native.functions import function
 
 Array = npt.NDArray[Any]
@@ -24,7 +24,7 @@ def _run(name: str, work: int, *numbers: int | Array | None) -> bool:
     if run is None:
         return False
     row = [number.ctypes.data if isinstance(number, np.ndarray) else number or 0 for number in numbers]
-    run((ctypes.c_int64 * len(row))(*row), ctypes.c_int64(threads.allowed() if work >= _THREADED else 1))
+    run((ctypes.c_int64 * len(row))(*row), ctypes.c_int64(soc.threads() if work >= _THREADED else 1))
     return True
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu import threads
+from acl_emu import soc
 from acl_emu.native.functions import function
 
 Array = npt.NDArray[Any]
@@ -48,7 +48,7 @@ def matmul(a: Array, b: Array, out: Array, *, add: bool = False) -> None:
         *(blas.sgemm, blas.wide, rows, inner, columns, a.ctypes.data, b.ctypes.data, out.ctypes.data),
         *(a_transposed, b_transposed, a_lead, b_lead, max(out.strides[0] // out.itemsize, columns), tile_rows, tile_columns, add),
     )
-    wanted = threads.allowed() if 2.0 * rows * inner * columns >= _THREADED_FLOPS else 1
+    wanted = soc.threads() if 2.0 * rows * inner * columns >= _THREADED_FLOPS else 1
     with _one_blas_thread(blas):
         run((ctypes.c_int64 * len(numbers))(*numbers), ctypes.c_int64(wanted))
 

@@ -115,6 +115,12 @@ def visible_devices() -> tuple[int, ...]:
     return tuple(devices)
 
 
+@lru_cache(maxsize=None)
+def threads() -> int:
+    """ACL_EMU_THREADS: how many threads a kernel may use, by default as many as the process has processors. No result depends on it."""
+    return _whole_number("ACL_EMU_THREADS", len(os.sched_getaffinity(0)), 1024)
+
+
 SCHEDULES = ("async", "lazy", "eager")
 
 
@@ -136,6 +142,7 @@ def check_environment() -> None:
         current()
         visible_devices()
         schedule()
+        threads()
     except ConfigurationError as error:
         if str(error) not in _shown:
             _shown.add(str(error))

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from acl_emu import memory, threads
+from acl_emu import memory, soc
 
 LIBRARY = "libacl_emu_engine.so"
 DONE = 0
@@ -66,7 +66,7 @@ class Program:
         self._array = ctypes.c_int64 * operands
         self._on_host = int(on_host)
         self._run = entries.run_short if elements < _SHORT else entries.run_long
-        self._threads = threads.allowed()
+        self._threads = soc.threads()
 
     def run(self, addresses: Sequence[int]) -> bool:
         """Compute; False where numpy has to, since operands overlap, do not lie in memory, or there is no room."""
