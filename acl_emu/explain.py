@@ -445,8 +445,9 @@ def _kernel(plan: Plan) -> dict[str, Any]:
     """Name, computing type and attributes of a plan's kernel, as far as they can be told."""
     if plan.kernel is None:
         return {}
-    known = inspect.getclosurevars(plan.kernel).nonlocals
-    kernel = known.get("kernel", plan.kernel)
+    run = getattr(plan.kernel, "in_numpy", plan.kernel)
+    known = inspect.getclosurevars(run).nonlocals
+    kernel = known.get("kernel", run)
     kernel = getattr(kernel, "func", kernel)
     facts: dict[str, Any] = {"name": f"{getattr(kernel, '__module__', '')}.{getattr(kernel, '__name__', type(kernel).__name__)}"}
     via = known.get("via")

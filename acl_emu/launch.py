@@ -20,6 +20,9 @@ from acl_emu.tensor import BoundOperand, Operand, Shape
 
 Array = npt.NDArray[Any]
 
+SINGLE_SIZE = 1 << 14
+"""Elements from which on float32 is worth its last digit."""
+
 
 def mapped(
     kernel: Callable[..., Array | tuple[Array, ...]],
@@ -36,7 +39,8 @@ def mapped(
 
     ``compute`` is what the kernel evaluates in (by default that of ``via``). Operands in ``raw``, indices and masks, are handed over as
     they are, and stored without the rounding to ``via``; an input that was null stays None. What has to be cast, an input or a result,
-    takes a place in the workspace. ``single``: in float32 the kernel is accurate enough for FLOAT results, where the engine runs it.
+    takes a place in the workspace. ``single``: in float32 the kernel is accurate enough for FLOAT results, where the engine runs it; small
+    tensors, where speed is no matter, are evaluated in ``compute`` all the same.
     """
     if all(0 in out.shape for out in writes):
         return nothing()
@@ -79,7 +83,7 @@ def mapped(
         [_layout(operand) for operand in writes],
         via=via.numpy,
         compute=computing,
-        single=single,
+        single=single and any(operand.size >= SINGLE_SIZE for operand in present),
         raw=[index for index, as_is in enumerate(kept) if as_is],
         attributes=attributes,
     )
@@ -89,7 +93,7 @@ def mapped(
 class Native:
     """A kernel that the engine runs, or numpy where the engine cannot."""
 
-    __slots__ = ("_fallback", "_offsets", "_program")
+    __slots__ = ("_offsets", "_program", "in_numpy")
     native = True
 
     @property
@@ -100,14 +104,15 @@ class Native:
     def __init__(self, program: Program, reads: Sequence[Operand], writes: Sequence[Operand], fallback: Kernel) -> None:
         self._program = program
         self._offsets = [operand.view.offset * operand.dtype.storage.itemsize for operand in (*reads, *writes)]
-        self._fallback = fallback
+        self.in_numpy = fallback
+        """The same in numpy."""
 
     def __call__(self, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
         """Run it."""
         addresses = [(operand.address or 0) + offset for operand, offset in zip((*inputs, *outputs), self._offsets, strict=True)]
         if not self._program.run(addresses):
             with np.errstate(all="ignore"):
-                self._fallback(inputs, outputs, workspace)
+                self.in_numpy(inputs, outputs, workspace)
 
 
 def _layout(operand: Operand) -> Layout:
