@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from acl_emu import dtypes
+from acl_emu import dtypes, memory
 from acl_emu.dtypes import DType
 from acl_emu.executor import Kernel, Plan, Scratch, Workspace, nothing
 from acl_emu.native import Layout, Program, compiled
@@ -87,13 +87,13 @@ def mapped(
         raw=[index for index, as_is in enumerate(kept) if as_is],
         attributes=attributes,
     )
-    return Plan(Native(program, present, writes, run) if program else run, present, writes, workspace)
+    return Plan(Native(program, present, writes, workspace.size, run) if program else run, present, writes, workspace)
 
 
 class Native:
     """A kernel that the engine runs, or numpy where the engine cannot."""
 
-    __slots__ = ("_offsets", "_program", "in_numpy")
+    __slots__ = ("_offsets", "_program", "_room", "in_numpy")
     native = True
 
     @property
@@ -101,8 +101,9 @@ class Native:
         """Of its graph, where that can be compiled as a whole."""
         return self._program.signature
 
-    def __init__(self, program: Program, reads: Sequence[Operand], writes: Sequence[Operand], fallback: Kernel) -> None:
+    def __init__(self, program: Program, reads: Sequence[Operand], writes: Sequence[Operand], room: int, fallback: Kernel) -> None:
         self._program = program
+        self._room = room
         self._offsets = [operand.view.offset * operand.dtype.storage.itemsize for operand in (*reads, *writes)]
         self.in_numpy = fallback
         """The same in numpy."""
@@ -110,7 +111,9 @@ class Native:
     def __call__(self, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
         """Run it."""
         addresses = [(operand.address or 0) + offset for operand, offset in zip((*inputs, *outputs), self._offsets, strict=True)]
-        if not self._program.run(addresses):
+        # The engine casts on the way and leaves the workspace alone; one that is not there is a fault all the same.
+        there = not self._room or memory.holds(workspace, self._room)
+        if not there or not self._program.run(addresses):
             with np.errstate(all="ignore"):
                 self.in_numpy(inputs, outputs, workspace)
 

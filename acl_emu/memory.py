@@ -210,6 +210,12 @@ def region_of(address: int) -> DeviceMemory | None:
     return None
 
 
+def holds(address: int, size: int) -> bool:
+    """Whether ``size`` bytes at an address are mapped device memory."""
+    region = region_of(address)
+    return region is not None and address + size <= region.mapped_end
+
+
 def array_at(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Device memory as an array that kernels can use. Raises a DeviceFault for a bad address."""
     return strided_array_at(address, math.prod(shape) * dtype.itemsize, shape, dtype)

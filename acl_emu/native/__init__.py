@@ -56,7 +56,7 @@ def compiled(
     try:
         given = [None if layout is None else (layout.shape, layout.dtype) for layout in reads]
         graph = _traced(kernel, given, compute, attributes)
-        exact = _is_exact_in_float32(graph, present, via)
+        exact = _rounds_once(graph, present, via, ("add", "sub", "mul", "div") if via.name == "float16" else ("add", "sub"))
         narrow = compute.name == "float32" or (single and via.name == "float32") or exact
         _check_types(graph, present, via, narrow)
         lanes = "float32" if narrow else "float64"
@@ -66,7 +66,8 @@ def compiled(
         if len(writes) != len(graph.outputs):
             return None
         signature, constants = _signature(graph, present, writes, rounding)
-        fused = _find_whole(signature, constants, writes[0].dtype, narrow, exact)
+        plain = _rounds_once(graph, present, via, ("add", "sub", "mul", "div"))
+        fused = _find_whole(signature, constants, writes[0].dtype, narrow, plain)
         numbers = _compile(graph, present, writes, rounding, narrow, fused)
     except Untraceable:
         return None
@@ -98,10 +99,10 @@ def _signature(
         return "", ()
 
 
-def _find_whole(signature: str, constants: Sequence[float | Node], dtype: np.dtype[Any], narrow: bool, exact: bool) -> Fused:
+def _find_whole(signature: str, constants: Sequence[float | Node], dtype: np.dtype[Any], narrow: bool, plain: bool) -> Fused:
     """A kernel that was compiled as a whole, evaluated in the fastest way that is right."""
     if signature and dtype.name in DTYPES[:4]:
-        halves = (PLAIN_FLOAT, SETTLED, IN_DOUBLE) if exact else (SETTLED, IN_DOUBLE)
+        halves = (PLAIN_FLOAT, SETTLED, IN_DOUBLE) if plain else (SETTLED, IN_DOUBLE)
         for way in halves if dtype.name in _HALVES else (PLAIN_FLOAT if narrow else IN_DOUBLE,):
             number = find_fused(signature, DTYPES.index(dtype.name), way)
             if number >= 0:
@@ -127,16 +128,16 @@ def _check_types(graph: Graph, reads: Sequence[Layout], via: np.dtype[Any], narr
             raise Untraceable("whole numbers that may have to be rounded")
 
 
-def _is_exact_in_float32(graph: Graph, reads: Sequence[Layout], via: np.dtype[Any]) -> bool:
-    """Whether half numbers combined in float32 and rounded give the same as in float64: at most one operation that rounds.
+def _rounds_once(graph: Graph, reads: Sequence[Layout], via: np.dtype[Any], operations: Sequence[str]) -> bool:
+    """Whether half numbers combined in float32 and rounded give the same as in float64: at most one of the ``operations``, all else exact.
 
-    Twice the digits of the half type and two more make the second rounding innocent. Products and quotients may fall below the
-    smallest normal float32, but not those of float16.
+    Twice the digits of the half type and two more make the second rounding innocent. Products and quotients of bfloat16, unlike those
+    of float16, may fall below the smallest normal float32; kernels that were compiled as a whole look out for that.
     """
     if via.name not in _HALVES or any(layout.dtype not in (via, np.bool_) for layout in reads):
         return False
     rounding = [node.op for node in graph.nodes if node.op not in _EXACT]
-    if len(rounding) > 1 or not set(rounding) <= ({"add", "sub", "mul", "div"} if via.name == "float16" else {"add", "sub"}):
+    if len(rounding) > 1 or not set(rounding) <= set(operations):
         return False
     constants = [node.detail for node in graph.nodes if node.op == "constant"]
     with np.errstate(over="ignore"):

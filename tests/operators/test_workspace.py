@@ -95,3 +95,11 @@ def test_executor_of_another_operator(planned: Planned) -> None:
 
 def test_a_failed_phase_one_gives_no_executor(device: int) -> None:
     assert aclnnop.aclnnSmoothL1LossBackwardGetWorkspaceSize(None, None, None, 0, 1.0, None) == (0, None, acl.ACLNN_ERR_PARAM_NULLPTR)
+
+
+@pytest.mark.parametrize("address", [0x1000, 1 << 60])
+def test_a_workspace_that_is_no_device_memory_is_a_fault(planned: Planned, address: int) -> None:
+    """Whether or not the kernel needs it in the end."""
+    assert aclnnop.aclnnSmoothL1LossBackward(address, planned.size, planned.executor, None) == 0
+    assert acl.aclrtSynchronizeStream(None) == 507015
+    assert "workspace" in message()
