@@ -70,6 +70,7 @@ def _noted(failed: list[str], name: str, part: Callable[[], Any]) -> dict[str, A
 def measure(*, full: bool) -> dict[str, Any]:
     """Everything, the quick parts first."""
     failed: list[str] = []
+    bystanders = page.Bystanders()
     others = {
         **_noted(failed, "small", lambda: scale.in_process("benchmarks.small_calls")),
         **_noted(failed, "programs", lambda: {"start_up": programs.start_up(), "checker": programs.checker()}),
@@ -83,6 +84,7 @@ def measure(*, full: bool) -> dict[str, Any]:
         "bounds": bounds_of(rows),
         "operators": [asdict(row) for row in rows],
         "failed": failed,
+        "bystanders": bystanders.share(),
         **others,
     }
 
@@ -95,7 +97,7 @@ def publish(found: dict[str, Any]) -> None:
     verdicts += targets.of_scale(found["scale"]) if "scale" in found else []
     (ROOT / "docs" / "benchmarks.md").write_text(page.write(found, rows, verdicts), encoding="utf-8")
     (ROOT / "docs" / "roofline.svg").write_text(roofline.draw(rows, **found["bounds"]), encoding="utf-8")
-    print()
+    print(f"\nother processes used {found['bystanders']:.0%} of the processors meanwhile")
     for verdict in verdicts:
         print(f"{ {True: 'met', False: 'NOT MET', None: '-'}[verdict.met]:8} {verdict.target}: {verdict.found}")
 

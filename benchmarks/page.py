@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -35,6 +36,26 @@ def _version(name: str) -> str:
         from acl_emu.version import __version__
 
         return __version__ if name == "acl-emu" else ""
+
+
+def busy_seconds() -> float:
+    """Processor time that the machine has spent so far, on whatever."""
+    user, nice, system, _, _, interrupts, soft, stolen = map(int, Path("/proc/stat").read_text().split()[1:9])
+    return (user + nice + system + interrupts + soft + stolen) / os.sysconf("SC_CLK_TCK")
+
+
+class Bystanders:
+    """How much of the processors others used since this was made: above a few per cent, the numbers are theirs too."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic(), busy_seconds(), sum(os.times()[:4])
+
+    def share(self) -> float:
+        """Between 0 and 1; to be asked when child processes have ended."""
+        elapsed, busy, own = (
+            now - before for now, before in zip((time.monotonic(), busy_seconds(), sum(os.times()[:4])), self._start, strict=True)
+        )
+        return max(0.0, busy - own) / (elapsed * (os.cpu_count() or 1))
 
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
@@ -167,8 +188,8 @@ operations, which moves a point along the roof, not away from it.
 """
 
 _TERMS = """\
-Share of bound: bytes that must be read or written once, over the bandwidth of a copy timed in the same rounds; for matrix products their
-operations, over the speed of a float32 product. An operator that only reads can be faster than a copy. Large operands have 16 M elements,
+Share of bound: bytes that must be read or written once, over the bandwidth of the best copy in the same rounds; for matrix products
+their operations, over the speed of the best float32 product. An operator that only reads can be faster than a copy. Large operands have 16 M elements,
 the fused ones 2048 rows, 32768 words, 1024 wide. Torch is called in its `out=` form; † marks what takes it several calls. A dash: torch
 has no such kernel, or it was left out.
 """
@@ -178,6 +199,7 @@ def write(found: dict[str, Any], rows: Sequence[Row], verdicts: Sequence[Verdict
     """The whole page."""
     bandwidth, peak = found["bounds"]["bandwidth"], found["bounds"]["peak"]
     roofs = (("copy, all threads", f"{bandwidth / 1e9:.1f} GB/s"), ("sgemm, all threads", f"{peak / 1e9:.0f} Gflop/s"))
+    roofs += (("used by other processes meanwhile", f"{found['bystanders']:.0%} of the processors"),)
     lines = [
         "# Benchmarks",
         "",

@@ -33,8 +33,8 @@ class Budget:
     most: int = 15
     seconds: float = 1.0
     """After ``least`` rounds, none begins later than so many seconds of timed work."""
-    rest: float = 0.002
-    """Seconds between two samples, in which the threads of the last one come to rest."""
+    rest: float = 0.01
+    """Seconds between two samples: threads of the last one may go on spinning for some milliseconds, and would slow the next."""
 
 
 @dataclass
@@ -47,6 +47,11 @@ class Times:
     def median(self) -> float:
         """The middle one."""
         return statistics.median(self.samples)
+
+    @property
+    def best(self) -> float:
+        """The shortest one: what a bound is taken from."""
+        return min(self.samples)
 
 
 def in_turn(

@@ -74,6 +74,7 @@ def test_the_page_has_everything() -> None:
     found = {
         "date": "2000-01-01",
         "full": False,
+        "bystanders": 0.25,
         "failed": ["Exp float32 large contiguous: CallFailed"],
         "machine": page.machine(),
         "bounds": {"bandwidth": 3e10, "peak": 2e11},
@@ -90,6 +91,7 @@ def test_the_page_has_everything() -> None:
         "2000-01-01",
         "roofline.svg",
         "+6.00 MB",
+        "25% of the processors",
     ):
         assert expected in text
     assert "torch ms" not in page.write({**found, "full": True}, [row(torch=None)], [])
@@ -100,3 +102,12 @@ def test_the_picture_is_well_formed() -> None:
     root = ElementTree.fromstring(roofline.draw(rows, 3e10, 2e11))
     circles = root.findall("{http://www.w3.org/2000/svg}circle")
     assert len([circle for circle in circles if circle.find("{http://www.w3.org/2000/svg}title") is not None]) == 3
+
+
+def test_who_else_used_the_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy, clock = iter([100.0, 130.0]), iter([0.0, 20.0])
+    monkeypatch.setattr(page, "busy_seconds", lambda: next(busy))
+    monkeypatch.setattr(page.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(page.os, "times", lambda times=iter([(1, 1, 1, 1, 0), (5, 1, 11, 7, 0)]): next(times))
+    monkeypatch.setattr(page.os, "cpu_count", lambda: 2)
+    assert page.Bystanders().share() == (30 - 20) / (20 * 2)

@@ -52,6 +52,7 @@ def test_the_median_counts() -> None:
     time = FakeTime()
     found = in_turn({"run": Side(time.work("run", 9.0, 1.0, 2.0))}, Budget(least=3, most=3), clock=time.clock, sleep=time.sleep)
     assert found["run"].median == 2.0
+    assert found["run"].best == 1.0
 
 
 def test_times_are_for_one_call() -> None:
