@@ -84,7 +84,7 @@ def measure(*, full: bool) -> dict[str, Any]:
         "bounds": bounds_of(rows),
         "operators": [asdict(row) for row in rows],
         "failed": failed,
-        "bystanders": bystanders.share(),
+        "bystanders": bystanders.share(os.cpu_count() or 1),
         **others,
     }
 

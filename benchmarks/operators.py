@@ -54,7 +54,7 @@ class Row:
     torch_float32: float | None = None
     """A matrix product of half types by way of float32."""
     bound: float | None = None
-    """What the machine needs at least: bytes over bandwidth, or flops over the speed of a product, by the best sample of the same rounds."""
+    """What the machine needs at least: bytes over bandwidth, or flops over the speed of a product, at their best in the same rounds."""
     bytes: int = 0
     flops: int = 0
     note: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -38,24 +38,23 @@ def _version(name: str) -> str:
         return __version__ if name == "acl-emu" else ""
 
 
-def busy_seconds() -> float:
-    """Processor time that the machine has spent so far, on whatever."""
+def _clocks() -> tuple[float, float, float]:
+    """Seconds that have passed, that the processors were busy with anything, and with this process and its children that have ended."""
     user, nice, system, _, _, interrupts, soft, stolen = map(int, Path("/proc/stat").read_text().split()[1:9])
-    return (user + nice + system + interrupts + soft + stolen) / os.sysconf("SC_CLK_TCK")
+    busy = (user + nice + system + interrupts + soft + stolen) / os.sysconf("SC_CLK_TCK")
+    return time.monotonic(), busy, sum(os.times()[:4])
 
 
 class Bystanders:
     """How much of the processors others used since this was made: above a few per cent, the numbers are theirs too."""
 
-    def __init__(self) -> None:
-        self._start = time.monotonic(), busy_seconds(), sum(os.times()[:4])
+    def __init__(self, clocks: Callable[[], tuple[float, float, float]] = _clocks) -> None:
+        self._clocks, self._start = clocks, clocks()
 
-    def share(self) -> float:
-        """Between 0 and 1; to be asked when child processes have ended."""
-        elapsed, busy, own = (
-            now - before for now, before in zip((time.monotonic(), busy_seconds(), sum(os.times()[:4])), self._start, strict=True)
-        )
-        return max(0.0, busy - own) / (elapsed * (os.cpu_count() or 1))
+    def share(self, processors: int) -> float:
+        """Between 0 and 1."""
+        elapsed, busy, own = (now - before for now, before in zip(self._clocks(), self._start, strict=True))
+        return max(0.0, busy - own) / (elapsed * processors)
 
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
@@ -188,10 +187,10 @@ operations, which moves a point along the roof, not away from it.
 """
 
 _TERMS = """\
-Share of bound: bytes that must be read or written once, over the bandwidth of the best copy in the same rounds; for matrix products
-their operations, over the speed of the best float32 product. An operator that only reads can be faster than a copy. Large operands have 16 M elements,
-the fused ones 2048 rows, 32768 words, 1024 wide. Torch is called in its `out=` form; † marks what takes it several calls. A dash: torch
-has no such kernel, or it was left out.
+Share of bound: bytes that must be read or written once, over the bandwidth of the best copy in the same rounds; for matrix products their
+operations, over the speed of the best float32 product. An operator that only reads can be faster than a copy. Large operands have 16 M
+elements, the fused ones 2048 rows, 32768 words, 1024 wide. Torch is called in its `out=` form; † marks what takes it several calls. A dash:
+torch has no such kernel, or it was left out.
 """
 
 

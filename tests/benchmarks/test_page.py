@@ -104,10 +104,6 @@ def test_the_picture_is_well_formed() -> None:
     assert len([circle for circle in circles if circle.find("{http://www.w3.org/2000/svg}title") is not None]) == 3
 
 
-def test_who_else_used_the_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    busy, clock = iter([100.0, 130.0]), iter([0.0, 20.0])
-    monkeypatch.setattr(page, "busy_seconds", lambda: next(busy))
-    monkeypatch.setattr(page.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(page.os, "times", lambda times=iter([(1, 1, 1, 1, 0), (5, 1, 11, 7, 0)]): next(times))
-    monkeypatch.setattr(page.os, "cpu_count", lambda: 2)
-    assert page.Bystanders().share() == (30 - 20) / (20 * 2)
+def test_who_else_used_the_processors() -> None:
+    clocks = iter([(0.0, 100.0, 4.0), (20.0, 130.0, 24.0)])
+    assert page.Bystanders(lambda: next(clocks)).share(processors=2) == 0.25

@@ -73,7 +73,7 @@ def test_rounds_end_with_the_budget(each: float, rounds: int) -> None:
 def test_a_slower_side_shows() -> None:
     time = FakeTime()
     sides = {"plain": Side(time.work("plain", 2.0)), "slowed": Side(time.work("slowed", 2.0 + 3.0))}
-    found = in_turn(sides, clock=time.clock, sleep=time.sleep)
+    found = in_turn(sides, Budget(rest=0.0), clock=time.clock, sleep=time.sleep)
     assert found["slowed"].median / found["plain"].median == 2.5
 
 
