@@ -39,7 +39,7 @@ Task = Callable[[], object]
 _IDLE_NANOSECONDS = 2_000_000_000
 """A background thread that had nothing to do for so long ends; the next task starts a new one."""
 
-LONG = 1 << 18
+LONG = 1 << 23
 """Bytes: a task that reads and writes as many is long."""
 
 

@@ -54,7 +54,7 @@ typedef struct {
 } header;
 
 /* The first three are known to acl_emu/native/engine.py. */
-enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, STREAMED_BYTES = 1 << 30, THREADED_LANES = 1 << 15 };
+enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, THREADED_LANES = 1 << 17 };
 
 enum { LASTING_ROOM = 4 << 20 }; /* bytes that a thread may keep from one run to the next */
 
@@ -67,7 +67,6 @@ typedef struct {
     const int64_t *fused_rows; /* registers of sums that are constants of a row, -1 for the others */
     int64_t fused_count;
     fused_kernel *const *fused; /* the ways to evaluate it */
-    int streams; /* results that the caches have no room for go past them */
     const tile_code *code;
     char *memory[MOST_OPERANDS];
     size_t lane_size, tile;
@@ -436,22 +435,18 @@ static void run_fused(const job *work, room *own, const place *at)
     for (int64_t k = 0; k < program->reads; k++) {
         ins[k] = row_of(work, own, k, at);
     }
-    char *row = row_of(work, own, program->reads, at), *streamed = NULL;
-    if (work->streams && row != own->registers + (size_t)program->reads * TILE_BYTES) {
-        streamed = row;
-        row = own->registers + (size_t)program->reads * TILE_BYTES;
-    }
+    char *row = row_of(work, own, program->reads, at);
     void *out = row;
-    fused_kernel *kernel = work->fused[program->way];
+    fused_kernel *kernel = work->fused[program->way == IN_FLOAT ? PLAIN_FLOAT : program->way];
     double constants[MOST_SLOTS];
-    const int is_half = work->operands[0].dtype != F32;
+    const int is_checked = program->way == SETTLED || program->way == PLAIN_FLOAT;
     for (int64_t k = 0; k < work->fused_count; k++) {
         constants[k] = work->fused_rows[k] < 0 ? work->fused_constants[k] : own->finished[work->fused_rows[k]];
-        if (is_half && !is_moderate(constants[k])) {
+        if (is_checked && !is_moderate(constants[k])) {
             kernel = work->fused[IN_DOUBLE];
         }
     }
-    for (int64_t k = 0; k < program->reads && kernel != work->fused[IN_DOUBLE] && work->operands[0].dtype == BF16; k++) {
+    for (int64_t k = 0; k < program->reads && is_checked && work->operands[0].dtype == BF16; k++) {
         if (!work->code->moderate_bf16(ins[k], at->n)) {
             kernel = work->fused[IN_DOUBLE];
         }
@@ -468,9 +463,7 @@ static void run_fused(const job *work, room *own, const place *at)
         memcpy(row + whole * item, out, rest * item);
     }
     const operand_view *operand = &work->operands[program->reads];
-    if (streamed) {
-        work->code->stream(streamed, row, at->n * item);
-    } else if (row == own->registers + (size_t)program->reads * TILE_BYTES) {
+    if (row == own->registers + (size_t)program->reads * TILE_BYTES) {
         char *base = work->memory[program->reads] + offset_of(&operand->outer, at->outer);
         if (program->shape == BLOCKS && operand->inner.count == 2) {
             move_block(operand, base, at, row, 1);
@@ -874,7 +867,6 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
     work.tile = TILE_BYTES / work.lane_size;
     if (program->fused >= 0) {
         work.fused = fused->entries[program->fused].kernels[work.operands[0].dtype];
-        work.streams = work.operands[program->reads].extent >= STREAMED_BYTES;
     }
     int64_t total = program->outer * program->inner;
     switch (program->shape) {

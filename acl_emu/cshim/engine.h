@@ -38,14 +38,14 @@ typedef struct {
     void (*lane_dot[2])(double *sums, const void *lanes, const void *others, size_t n);
     void (*from_double[2])(void *lanes, const double *values, size_t n);
     int (*moderate_bf16)(const uint16_t *memory, size_t n);
-    void (*stream)(char *to, const char *from, size_t size); /* past the caches */
     /* Of elements of two and of four bytes: eight lines of eight, turned (strides in bytes), and every second one. */
     void (*turn[2])(char *to, int64_t to_stride, const char *from, int64_t from_stride);
     void (*every_second[2])(void *to, const void *from, size_t n);
 } tile_code;
 
-/* How a kernel is evaluated: in float, with what may round wrongly again in double; in double; in float, which cannot round wrongly. */
-enum { SETTLED, IN_DOUBLE, PLAIN_FLOAT };
+/* How a kernel is evaluated: in float, with what may round wrongly again in double; in double; in float, which cannot round wrongly
+ * unless numbers fade; in float whatever they do, with the kernel of the way before. */
+enum { SETTLED, IN_DOUBLE, PLAIN_FLOAT, IN_FLOAT };
 
 /* A kernel compiled as a whole: outs = kernel(ins, constants) on n elements of one storage type. */
 typedef void fused_kernel(void *const *outs, const void *const *ins, const double *constants, size_t n);

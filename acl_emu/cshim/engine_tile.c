@@ -187,23 +187,6 @@ TURN(turn_2, uint16_t)
 TURN(turn_4, uint32_t)
 #endif
 
-static void stream(char *to, const char *from, size_t size)
-{
-#ifdef WIDE
-    const size_t head = (32 - (uintptr_t)to % 32) % 32;
-    if (head < size) {
-        memcpy(to, from, head);
-        size_t i = head;
-        for (; i + 32 <= size; i += 32) {
-            _mm256_stream_si256((__m256i *)(to + i), _mm256_loadu_si256((const __m256i *)(from + i)));
-        }
-        memcpy(to + i, from + i, size - i);
-        return;
-    }
-#endif
-    memcpy(to, from, size);
-}
-
 #define EVERY_SECOND(name, type)                              \
     static void name(void *to, const void *from, size_t n)    \
     {                                                         \
@@ -244,7 +227,6 @@ const tile_code TILES = {
     .lane_dot = {lane_dot_float, lane_dot_double},
     .from_double = {from_double_float, from_double_double},
     .moderate_bf16 = moderate_bf16,
-    .stream = stream,
     .turn = {turn_2, turn_4},
     .every_second = {every_second_2, every_second_4},
 };

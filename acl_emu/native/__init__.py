@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acl_emu import dtypes
-from acl_emu.native.engine import IN_DOUBLE, PLAIN_FLOAT, SETTLED, Program, find_fused, library
+from acl_emu.native.engine import IN_DOUBLE, IN_FLOAT, PLAIN_FLOAT, SETTLED, Program, find_fused, library
 from acl_emu.native.program import DTYPES, Fused, Layout, compile_graph
 from acl_emu.native.signature import signature_of
 from acl_emu.native.trace import Graph, Node, Untraceable, trace
@@ -67,7 +67,7 @@ def compiled(
             return None
         signature, constants = _signature(graph, present, writes, rounding)
         plain = _rounds_once(graph, present, via, ("add", "sub", "mul", "div"))
-        fused = _find_whole(signature, constants, writes[0].dtype, narrow, plain)
+        fused = _find_whole(signature, constants, writes[0].dtype, via, narrow, plain)
         numbers = _compile(graph, present, writes, rounding, narrow, fused)
     except Untraceable:
         return None
@@ -99,12 +99,18 @@ def _signature(
         return "", ()
 
 
-def _find_whole(signature: str, constants: Sequence[float | Node], dtype: np.dtype[Any], narrow: bool, plain: bool) -> Fused:
+def _find_whole(
+    signature: str, constants: Sequence[float | Node], dtype: np.dtype[Any], via: np.dtype[Any], narrow: bool, plain: bool
+) -> Fused:
     """A kernel that was compiled as a whole, evaluated in the fastest way that is right."""
     if signature and dtype.name in DTYPES[:4]:
-        halves = (PLAIN_FLOAT, SETTLED, IN_DOUBLE) if plain else (SETTLED, IN_DOUBLE)
-        for way in halves if dtype.name in _HALVES else (PLAIN_FLOAT if narrow else IN_DOUBLE,):
-            number = find_fused(signature, DTYPES.index(dtype.name), way)
+        ways: tuple[int, ...] = (SETTLED, IN_DOUBLE)
+        if via.name == "float32":  # a half result of it is rounded twice, as it should be
+            ways = (IN_FLOAT,) if narrow else (IN_DOUBLE,) if dtype == via else ()
+        elif plain:
+            ways = (PLAIN_FLOAT, *ways)
+        for way in ways:
+            number = find_fused(signature, DTYPES.index(dtype.name), PLAIN_FLOAT if way == IN_FLOAT else way)
             if number >= 0:
                 return Fused(number, way, constants)
     return Fused()
@@ -136,12 +142,17 @@ def _rounds_once(graph: Graph, reads: Sequence[Layout], via: np.dtype[Any], oper
     """
     if via.name not in _HALVES or any(layout.dtype not in (via, np.bool_) for layout in reads):
         return False
-    rounding = [node.op for node in graph.nodes if node.op not in _EXACT]
+    rounding = [node.op for node in graph.nodes if node.op not in _EXACT and not _is_scaling(node)]
     if len(rounding) > 1 or not set(rounding) <= set(operations):
         return False
     constants = [node.detail for node in graph.nodes if node.op == "constant"]
     with np.errstate(over="ignore"):
         return all(float(via.type(value)) == value or value != value for value in constants)
+
+
+def _is_scaling(node: Node) -> bool:
+    """A product with a small power of two."""
+    return node.op == "mul" and any(factor.op == "constant" and abs(factor.detail) in (0.5, 1.0, 2.0) for factor in node.arguments)
 
 
 def layout_of(array: Array) -> Layout:

@@ -13,7 +13,7 @@ from acl_emu import memory, soc
 
 LIBRARY = "libacl_emu_engine.so"
 DONE = 0
-SETTLED, IN_DOUBLE, PLAIN_FLOAT = range(3)
+SETTLED, IN_DOUBLE, PLAIN_FLOAT, IN_FLOAT = range(4)
 """How a kernel that was compiled as a whole is evaluated: see engine.h."""
 
 _SHORT = 8192
