@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from acl_emu import native, threads
+from acl_emu import native, soc
 from tests.native.support import BF16, assert_same, at_odd_address, run, ulps
 from tests.operators.accuracy import FLOAT, FLOATS, assert_accurate, spacing
 
@@ -150,7 +150,7 @@ def test_no_bit_depends_on_the_number_of_threads(name: str, monkeypatch: pytest.
     kernel, inputs, shape, options = CASES[name]
     found = []
     for count in (1, 2, 5, 5):
-        monkeypatch.setattr(threads, "allowed", lambda count=count: count)
+        monkeypatch.setattr(soc, "threads", lambda count=count: count)
         native._program_of.cache_clear()
         found.append(run(kernel, inputs, np.zeros(shape, inputs[0].dtype), **options))
     native._program_of.cache_clear()
