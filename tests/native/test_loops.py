@@ -130,16 +130,17 @@ def test_masked_numbers_do_not_count_however_large_the_others_are() -> None:
     np.testing.assert_allclose(out.sum(axis=1), 1, rtol=1e-6)
 
 
+# More elements than a single thread works on.
 CASES: dict[str, tuple[Any, list[Array], tuple[int, ...], dict[str, Any]]] = {
-    "map": (smooth, [numbers(90_001), numbers(90_001, seed=2)], (90_001,), {}),
-    "steps": (grown, [numbers(90_001), numbers(90_001, seed=2)], (90_001,), {}),
-    "halves": (smooth, [numbers(90_001, dtype=BF16), numbers(90_001, dtype=BF16, seed=2)], (90_001,), {"compute": np.float64}),
-    "blocks": (smooth, [numbers(301, 203).T, numbers(203, 301)], (203, 301), {}),
-    "strided": (smooth, [numbers(403, 602)[::2, ::2], numbers(301, seed=2)], (202, 301), {}),
-    "rows": (softmax, [numbers(77, 1300)], (77, 1300), {}),
-    "rows of halves": (backward, [numbers(77, 1300, dtype=BF16), numbers(77, 1300, dtype=BF16)], (77, 1300), {"compute": np.float64}),
-    "columns": (softmax, [numbers(130, 777)], (130, 777), {"axis": (0,)}),
-    "short rows": (softmax, [numbers(20_000, 5)], (20_000, 5), {}),
+    "map": (smooth, [numbers(190_001), numbers(190_001, seed=2)], (190_001,), {}),
+    "steps": (grown, [numbers(190_001), numbers(190_001, seed=2)], (190_001,), {}),
+    "halves": (smooth, [numbers(190_001, dtype=BF16), numbers(190_001, dtype=BF16, seed=2)], (190_001,), {"compute": np.float64}),
+    "blocks": (smooth, [numbers(601, 403).T, numbers(403, 601)], (403, 601), {}),
+    "strided": (smooth, [numbers(803, 1002)[::2, ::2], numbers(501, seed=2)], (402, 501), {}),
+    "rows": (softmax, [numbers(177, 1300)], (177, 1300), {}),
+    "rows of halves": (backward, [numbers(177, 1300, dtype=BF16), numbers(177, 1300, dtype=BF16)], (177, 1300), {"compute": np.float64}),
+    "columns": (softmax, [numbers(230, 777)], (230, 777), {"axis": (0,)}),
+    "short rows": (softmax, [numbers(40_000, 5)], (40_000, 5), {}),
     "totals": (total, [numbers(2, 400_001)], (2,), {}),
     "one total": (product, [numbers(700_001), numbers(700_001, seed=2)], (), {}),
 }
