@@ -179,6 +179,12 @@ Written by `{command}` on {date}. Ratios are medians of samples taken in turn in
 claim nothing. Both sides get the same bytes, and a side whose result differs is not timed.
 """
 
+_DISTURBED = """\
+**Disturbed run**: other processes used much of the machine. Threads and bounds suffer most; measure again where nothing else runs.
+"""
+QUIET = 0.05
+"""What others may use of the processors."""
+
 _PICTURE = """\
 ![What large calls reach, below the bandwidth and the speed of matrix products](roofline.svg)
 
@@ -204,6 +210,7 @@ def write(found: dict[str, Any], rows: Sequence[Row], verdicts: Sequence[Verdict
         "",
         _INTRODUCTION.format(command="make bench FULL=1" if found["full"] else "make bench", date=found["date"]),
         *table(("machine", ""), (*found["machine"].items(), *roofs)),
+        *([_DISTURBED] if found["bystanders"] > QUIET else []),
         _PICTURE,
         "## Targets",
         "",

@@ -54,7 +54,7 @@ OPERATIONS = {
 }
 """For one element of a large operand; 2 where nothing is said. What goes by index is not in the picture."""
 ELEMENTS = {"FusedCrossEntropyLossWithMaxSum": 2048 * 32768, "CrossEntropySumExpAndIndexLogit": 2048 * 32768}
-LABELLED = ("SmoothL1LossBackward", "LogSoftmaxBackward", "BinaryCrossEntropyWithLogits (none)", "FusedLinearCrossEntropyLossGrad (saving)")
+LABELLED = ("SmoothL1LossBackward", "LogSoftmaxBackward", "FusedLinearCrossEntropyLossGrad (saving)")
 COLOURS = {"element": "#1f6feb", "row": "#1a7f37", "product": "#a40e26"}
 NAMES = {"element": "element-wise", "row": "row-wise", "product": "matrix products"}
 

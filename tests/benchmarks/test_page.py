@@ -92,9 +92,11 @@ def test_the_page_has_everything() -> None:
         "roofline.svg",
         "+6.00 MB",
         "25% of the processors",
+        "**Disturbed run**",
     ):
         assert expected in text
     assert "torch ms" not in page.write({**found, "full": True}, [row(torch=None)], [])
+    assert "Disturbed" not in page.write({**found, "bystanders": 0.01}, rows, [])
 
 
 def test_the_picture_is_well_formed() -> None:
