@@ -240,6 +240,8 @@ def doctor() -> None:
 
 def _findings() -> list[tuple[str, str, str]]:
     """What is looked at: title, what was found, how to get it."""
+    from acl_emu.native.engine import PATH  # with numpy, which other commands do without
+
     compiler = next((path for name in ("g++", "clang++") if (path := shutil.which(name))), "")
     return [
         ("Python", f"{sys.version.split()[0]} ({sys.executable})", ""),
@@ -250,6 +252,11 @@ def _findings() -> list[tuple[str, str, str]]:
         ),
         ("C++ compiler", compiler, "install g++ or clang (Debian: apt-get install g++); only needed to compile programs"),
         ("library", _existing(toolkit.library_file), "install the package again with a C compiler at hand"),
+        (
+            "engine",
+            str(PATH) if PATH.exists() else "",
+            "install the package again with a C compiler at hand; until then numpy runs the kernels",
+        ),
         ("headers", _existing(toolkit.include_folder), "install the package again"),
         ("cache folder", str(toolkit.cache_folder()), ""),
     ]

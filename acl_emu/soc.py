@@ -121,6 +121,15 @@ def threads() -> int:
     return _whole_number("ACL_EMU_THREADS", len(os.sched_getaffinity(0)), 1024)
 
 
+@lru_cache(maxsize=None)
+def native() -> bool:
+    """ACL_EMU_NATIVE: whether the engine runs kernels, where it can; 0 leaves all of them to numpy."""
+    text = os.environ.get("ACL_EMU_NATIVE") or "1"
+    if text not in ("0", "1"):
+        raise ConfigurationError(f"ACL_EMU_NATIVE={text!r} is unknown; known are 0, 1")
+    return text == "1"
+
+
 SCHEDULES = ("async", "lazy", "eager")
 
 
@@ -143,6 +152,7 @@ def check_environment() -> None:
         visible_devices()
         schedule()
         threads()
+        native()
     except ConfigurationError as error:
         if str(error) not in _shown:
             _shown.add(str(error))

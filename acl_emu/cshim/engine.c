@@ -5,9 +5,7 @@
 #define _GNU_SOURCE
 #include "engine.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +15,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The layout of a program: numbers of 64 bits, written by acl_emu/native/engine.py. */
+/* The layout of a program: numbers of 64 bits, written by acl_emu/native/program.py. */
 
 typedef struct {
     int64_t count, length[MOST_DIMS], stride[MOST_DIMS]; /* strides in bytes; one dimension that is contiguous where possible */
@@ -53,7 +51,7 @@ typedef struct {
     int64_t operand_at, constant_at, phase_at, step_at, fused_constant_at, fused_row_at;
 } header;
 
-/* The first three are known to acl_emu/native/engine.py. */
+/* The first three are known to acl_emu/native/program.py. */
 enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, THREADED_LANES = 1 << 17 };
 
 enum { LASTING_ROOM = 4 << 20 }; /* bytes that a thread may keep from one run to the next */
@@ -67,7 +65,6 @@ typedef struct {
     const int64_t *fused_rows; /* registers of sums that are constants of a row, -1 for the others */
     int64_t fused_count;
     fused_kernel *const *fused; /* the ways to evaluate it */
-    const tile_code *code;
     char *memory[MOST_OPERANDS];
     size_t lane_size, tile;
     int64_t units;
@@ -264,19 +261,19 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
         }
     } else if (operand->inner.count == 1 && operand->inner.stride[0] == 0) {
         if (mask) {
-            work->code->load_mask[wide](lanes, (const uint8_t *)base, 1);
+            tiles->load_mask[wide](lanes, (const uint8_t *)base, 1);
         } else {
-            work->code->load[wide][operand->dtype](lanes, base, 1);
+            tiles->load[wide][operand->dtype](lanes, base, 1);
         }
-        work->code->spread[wide](lanes, lanes, at->n);
+        tiles->spread[wide](lanes, lanes, at->n);
         return;
     } else {
         move_range(operand, base, at->first, at->n, own->gathered, 0);
     }
     if (mask) {
-        work->code->load_mask[wide](lanes, (const uint8_t *)row, at->n);
+        tiles->load_mask[wide](lanes, (const uint8_t *)row, at->n);
     } else {
-        work->code->load[wide][operand->dtype](lanes, row, at->n);
+        tiles->load[wide][operand->dtype](lanes, row, at->n);
     }
 }
 
@@ -286,12 +283,12 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
     const int wide = (int)work->program->wide;
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        work->code->store[wide][operand->dtype](own->gathered, lanes, at->n);
+        tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
         move_block(operand, base, at, own->gathered, 1);
     } else if ((operand->inner.count == 1 && operand->inner.stride[0] == operand->item) || at->n == 1) {
-        work->code->store[wide][operand->dtype](base + offset_of(&operand->inner, at->first), lanes, at->n);
+        tiles->store[wide][operand->dtype](base + offset_of(&operand->inner, at->first), lanes, at->n);
     } else {
-        work->code->store[wide][operand->dtype](own->gathered, lanes, at->n);
+        tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
         move_range(operand, base, at->first, at->n, own->gathered, 1);
     }
 }
@@ -309,8 +306,8 @@ static void clear_sums(const job *work, room *own, size_t lanes)
 static void begin_max(const job *work, void *best, size_t lanes)
 {
     const double least = -1.0 / 0.0;
-    work->code->from_double[work->program->wide](best, &least, 1);
-    work->code->spread[work->program->wide](best, best, lanes);
+    tiles->from_double[work->program->wide](best, &least, 1);
+    tiles->spread[work->program->wide](best, best, lanes);
 }
 
 static double total_of(const double *partials)
@@ -343,7 +340,7 @@ static void run_steps(const job *work, room *own, int64_t begin, int64_t end, co
     const int wide = (int)program->wide, in_columns = program->shape == COLUMNS;
     for (const step *s = work->steps + begin; s < work->steps + end; s++) {
         if (s->code < FUNCTIONS) {
-            work->code->functions[wide][s->code](own->slot[s->dst], own->slot[s->a], own->slot[s->b], own->slot[s->c], n);
+            tiles->functions[wide][s->code](own->slot[s->dst], own->slot[s->a], own->slot[s->b], own->slot[s->c], n);
             continue;
         }
         switch (s->code) {
@@ -352,23 +349,23 @@ static void run_steps(const job *work, room *own, int64_t begin, int64_t end, co
         case STORE: store(work, own, s->dst, own->slot[s->a], at); break;
         case KEEP: memcpy(own->kept[s->dst] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size, own->slot[s->a], n * work->lane_size); break;
         case TAKE: own->slot[s->dst] = own->kept[s->a] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size; break;
-        case SUM: (in_columns ? work->code->lane_sum : work->code->row_sum)[wide](own->sum[s->dst], own->slot[s->a], n); break;
-        case DOT: (in_columns ? work->code->lane_dot : work->code->row_dot)[wide](own->sum[s->dst], own->slot[s->a], own->slot[s->b], n); break;
+        case SUM: (in_columns ? tiles->lane_sum : tiles->row_sum)[wide](own->sum[s->dst], own->slot[s->a], n); break;
+        case DOT: (in_columns ? tiles->lane_dot : tiles->row_dot)[wide](own->sum[s->dst], own->slot[s->a], own->slot[s->b], n); break;
         case MAX:
             if (in_columns) {
-                work->code->functions[wide][MAXIMUM](own->sum[s->dst], own->sum[s->dst], own->slot[s->a], NULL, n);
+                tiles->functions[wide][MAXIMUM](own->sum[s->dst], own->sum[s->dst], own->slot[s->a], NULL, n);
             } else {
-                work->code->row_max[wide](own->sum[s->dst], own->slot[s->a], n);
+                tiles->row_max[wide](own->sum[s->dst], own->slot[s->a], n);
             }
             break;
         case FINISH_SUM:
         case FINISH_MAX:
             if (!in_columns) {
                 const double value = s->code == FINISH_SUM ? total_of(own->sum[s->a]) : largest_of(own->sum[s->a], wide);
-                work->code->from_double[wide](own->slot[s->dst], &value, 1);
+                tiles->from_double[wide](own->slot[s->dst], &value, 1);
                 own->finished[s->dst] = value;
             } else if (s->code == FINISH_SUM) {
-                work->code->from_double[wide](own->slot[s->dst], own->sum[s->a], n);
+                tiles->from_double[wide](own->slot[s->dst], own->sum[s->a], n);
             } else {
                 memcpy(own->slot[s->dst], own->sum[s->a], n * work->lane_size);
             }
@@ -378,7 +375,7 @@ static void run_steps(const job *work, room *own, int64_t begin, int64_t end, co
             if (in_columns) {
                 memcpy(own->slot[s->dst], own->slot[s->a], n * work->lane_size);
             } else {
-                work->code->spread[wide](own->slot[s->dst], own->slot[s->a], work->tile);
+                tiles->spread[wide](own->slot[s->dst], own->slot[s->a], work->tile);
             }
             break;
         }
@@ -447,7 +444,7 @@ static void run_fused(const job *work, room *own, const place *at)
         }
     }
     for (int64_t k = 0; k < program->reads && is_checked && work->operands[0].dtype == BF16; k++) {
-        if (!work->code->moderate_bf16(ins[k], at->n)) {
+        if (!tiles->moderate_bf16(ins[k], at->n)) {
             kernel = work->fused[IN_DOUBLE];
         }
     }
@@ -581,9 +578,9 @@ static void finish_totals(const job *work, room *own)
             const double *found = work->partials + (row * work->chunks + chunk) * program->sums * PARTIALS;
             for (const step *s = work->steps + only->lane_begin; s < work->steps + only->lane_end; s++) {
                 if (s->code == MAX) {
-                    work->code->row_max[program->wide](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
+                    tiles->row_max[program->wide](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
                 } else if (s->code == SUM || s->code == DOT) {
-                    work->code->row_sum[1](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
+                    tiles->row_sum[1](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
                 }
             }
         }
@@ -626,8 +623,8 @@ static int prepare_room(const job *work, room *own)
         return 1;
     }
     for (int64_t k = 0; k < program->constants; k++) {
-        work->code->from_double[program->wide](own->slot[k], &work->constants[k], 1);
-        work->code->spread[program->wide](own->slot[k], own->slot[k], work->tile);
+        tiles->from_double[program->wide](own->slot[k], &work->constants[k], 1);
+        tiles->spread[program->wide](own->slot[k], own->slot[k], work->tile);
     }
     const place everywhere = {.n = work->tile};
     run_steps(work, own, 0, program->prologue_end, &everywhere, work->tile);
@@ -852,7 +849,6 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
         .fused_constants = (const double *)(numbers + program->fused_constant_at),
         .fused_rows = numbers + program->fused_row_at,
         .fused_count = program->fused_row_at - program->fused_constant_at,
-        .code = tiles,
         .lane_size = program->wide ? sizeof(double) : sizeof(float),
     };
     for (int64_t k = 0; k < program->operands; k++) {

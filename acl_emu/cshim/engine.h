@@ -11,10 +11,10 @@ enum {
     PARTIALS = 16 /* numbers that a sum along a row is kept in until its end */
 };
 
-/* How elements lie in memory. The order is known to acl_emu/native/engine.py. */
+/* How elements lie in memory. The order is known to acl_emu/native/program.py. */
 enum { F32, F64, F16, BF16, BOOL8, I8, U8, I16, I32, I64, DTYPES };
 
-/* What a step does. The order is known to acl_emu/native/engine.py. */
+/* What a step does. The order is known to acl_emu/native/program.py. */
 enum {
     ADD, SUB, MUL, DIV, NEG, ABS, SIGN, SQUARE, MAXIMUM, MINIMUM, EXP, EXP_OF_DIFFERENCE, LOG, LOG1P, SQRT,
     LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, NOT, WHERE, AS_NUMBER, ROUND_F32, ROUND_F16, ROUND_BF16, FUNCTIONS,

@@ -100,29 +100,7 @@ static inline V exp_of_difference_float(V x, V y)
     return exp_within_float(within_float(difference, EXP_LEAST, EXP_MOST), kept);
 }
 
-#undef T
-#undef V
-#undef M
-#undef U
-#undef UNSIGNED
-#undef BARE
-#undef WIDTH
-#undef NAME
-#undef SELECT_WIDE
-#undef FMA_WIDE
-#undef MIN_WIDE
-#undef MAX_WIDE
-#undef SIGN_BIT
-#undef DIGITS
-#undef BIAS
-#undef ROUNDING
-#undef EXP_LEAST
-#undef EXP_MOST
-#undef LN2_HIGH
-#undef LN2_LOW
-#undef LEAST_NORMAL
-#undef SCALE_UP
-#undef SCALE_DIGITS
+#include "engine_forget.h"
 
 #define T double
 #define V double_vector
@@ -199,30 +177,7 @@ static inline V exp_of_difference_double(V x, V y)
     return exp_of_double(x - y);
 }
 
-#undef T
-#undef V
-#undef M
-#undef U
-#undef UNSIGNED
-#undef BARE
-#undef WIDTH
-#undef NAME
-#undef SELECT_WIDE
-#undef FMA_WIDE
-#undef MIN_WIDE
-#undef MAX_WIDE
-#undef SIGN_BIT
-#undef DIGITS
-#undef BIAS
-#undef ROUNDING
-#undef EXP_LEAST
-#undef EXP_MOST
-#undef EXP_ZERO
-#undef LN2_HIGH
-#undef LN2_LOW
-#undef LEAST_NORMAL
-#undef SCALE_UP
-#undef SCALE_DIGITS
+#include "engine_forget.h"
 
 /* Half types. Loads are exact; stores round once to nearest, ties to even. */
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -11,16 +10,13 @@ from typing import Any, NamedTuple
 
 from acl_emu import memory, soc
 
-LIBRARY = "libacl_emu_engine.so"
+PATH = Path(__file__).resolve().parents[1] / "lib64" / "libacl_emu_engine.so"
 DONE = 0
 SETTLED, IN_DOUBLE, PLAIN_FLOAT, IN_FLOAT = range(4)
 """How a kernel that was compiled as a whole is evaluated: see engine.h."""
 
 _SHORT = 8192
 """Elements of a program that is through before another thread could have used the interpreter."""
-
-Addresses = Any
-"""A C array of 64-bit numbers."""
 
 
 class Entries(NamedTuple):
@@ -34,10 +30,9 @@ class Entries(NamedTuple):
 @lru_cache(maxsize=None)
 def library() -> Entries | None:
     """The engine; None where it was switched off or not built."""
-    path = Path(__file__).resolve().parents[1] / "lib64" / LIBRARY
-    if os.environ.get("ACL_EMU_NATIVE") == "0" or not path.exists():
+    if not soc.native() or not PATH.exists():
         return None
-    holding, releasing = ctypes.PyDLL(str(path)), ctypes.CDLL(str(path))
+    holding, releasing = ctypes.PyDLL(str(PATH)), ctypes.CDLL(str(PATH))
     for entry in (holding.acl_emu_engine_run, releasing.acl_emu_engine_run):
         entry.restype = ctypes.c_int64
         entry.argtypes = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)

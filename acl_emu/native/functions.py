@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
-from acl_emu.native.engine import LIBRARY, library
+from acl_emu.native.engine import PATH, library
 
 
 @lru_cache(maxsize=None)
@@ -15,6 +14,6 @@ def function(name: str) -> Any | None:
     """One of them, called without the interpreter's lock; None where the engine was switched off or not built."""
     if library() is None:
         return None
-    found = getattr(ctypes.CDLL(str(Path(__file__).resolve().parents[1] / "lib64" / LIBRARY)), name)
+    found = getattr(ctypes.CDLL(str(PATH)), name)
     found.restype = None
     return found

@@ -164,8 +164,6 @@ class _Compiler:
                 raise Untraceable("a result that is broadcast when it is stored")
             places = iter(own)
             shape, strides = node.shape, tuple(next(places) if length != 1 else 0 for length in node.shape)
-            if any(_padded(shape, rank)[axis] not in (length, 1) for axis, length in enumerate(self.domain)):
-                raise Untraceable("a result smaller than what it is computed from")
             if any(_padded(shape, rank)[a] != n for a, n in enumerate(self.domain) if a not in self.axes):
                 raise Untraceable("a result smaller than what it is computed from")
         aligned = [0] * (rank - len(strides)) + list(strides)
@@ -195,7 +193,7 @@ class _Compiler:
             kept = self._order([axis for axis in every if axis not in self.axes], leader)
             shape = self._way(reduced, kept, leader)
             outer, inner = (reduced, kept) if shape == _COLUMNS else (kept, reduced)
-        lower = _Lowering(self, shape)
+        lower = _Lowering(self)
         size = [math.prod(self.domain[axis] for axis in axes) for axes in (outer, inner)]
         if shape == _ROWS and lower.can_be_split and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
@@ -327,9 +325,8 @@ def _resolved(node: Node) -> Node:
 class _Lowering:
     """The steps of a graph, phase by phase, and the registers that they use."""
 
-    def __init__(self, compiler: _Compiler, shape: int) -> None:
+    def __init__(self, compiler: _Compiler) -> None:
         self.compiler = compiler
-        self.in_columns = shape == _COLUMNS
         self.nodes = compiler.nodes
         self.outputs = [_resolved(node) for node in compiler.graph.outputs]
         self.constants: list[float] = []

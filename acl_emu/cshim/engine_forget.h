@@ -1,0 +1,25 @@
+/* The end of what engine_types.h says about one type. */
+#undef T
+#undef V
+#undef M
+#undef U
+#undef UNSIGNED
+#undef BARE
+#undef WIDTH
+#undef NAME
+#undef SELECT_WIDE
+#undef FMA_WIDE
+#undef MIN_WIDE
+#undef MAX_WIDE
+#undef SIGN_BIT
+#undef DIGITS
+#undef BIAS
+#undef ROUNDING
+#undef EXP_LEAST
+#undef EXP_MOST
+#undef LN2_HIGH
+#undef LN2_LOW
+#undef LEAST_NORMAL
+#undef SCALE_UP
+#undef SCALE_DIGITS
+#undef EXP_ZERO
