@@ -3,7 +3,8 @@
  * A graph has a body on vectors of float and one on vectors of double. Half types are evaluated in float where the error of that is
  * known (`units` of 2^-24 of the result, worked out by the generator): a result that close to the middle between two half numbers may
  * round to the wrong one, and is evaluated again in double. So every result is that of double, rounded once. Inputs are such that
- * products and quotients of a few of them stay in the normal range of float: those of float16 always are, bfloat16 is looked at before. */
+ * products and quotients of a few of them stay in the normal range of float: those of float16 always are, bfloat16 is looked at before.
+ * tiny_counts: all bits where numbers too small for float count; as float16 they are zero. */
 #ifndef ACL_EMU_FUSED_H
 #define ACL_EMU_FUSED_H
 
