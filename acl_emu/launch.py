@@ -97,9 +97,9 @@ class Native:
     native = True
 
     @property
-    def signature(self) -> str:
+    def signatures(self) -> tuple[str, ...]:
         """Of its graph, where that can be compiled as a whole."""
-        return self._program.signature
+        return self._program.signatures
 
     def __init__(self, program: Program, reads: Sequence[Operand], writes: Sequence[Operand], room: int, fallback: Kernel) -> None:
         self._program = program

@@ -1,349 +1,396 @@
-"""acl_emu/cshim/fused.c: the element-wise kernels of all operators, each compiled as a whole.
+"""acl_emu/cshim/fused.c: the kernels of all operators, each compiled as a whole.
 
 Every operator is asked for its plan with plain tensors and each combination of optional tensors, modes and numbers that it takes; the
-graphs of those plans are what is compiled. Whatever is called otherwise runs step by step in the engine, with the same results.
+graphs of those plans are what is compiled, and those of kernels that are marked as ``whole``. Whatever is called otherwise runs step by
+step in the engine, with the same results.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-import aclnnop
-from acl_emu import dtypes
+from acl_emu.codegen.collect import signatures
+from acl_emu.codegen.graph import COMPARED, DEAR, FLOAT_DIGITS, MASKS, Bound, Errors, Exactness, Graph, Step, spelled, total
 from acl_emu.codegen.python_faces import MARK
-from acl_emu.errors import AclError
-from acl_emu.spec.kinds import BoolKind, FloatKind, HandleKind, IntKind, Kind, TensorKind
-from acl_emu.spec.operator import Operator
-from acl_emu.tensor import Operand, Scalar, make_view
-from aclnnop.index import MODULES
-
-_SHAPE = (8,)
-_NUMBERS = (0.75, 0.0, 1.0, -1.0)
-_SCALARS = (0.75, 0.0, 1.0, -1.0, 2.0, 0.5)
-"""One of no special value, and those that a graph looks different with."""
-
-
-def signatures() -> list[str]:
-    """The graphs of all operators, without doubles."""
-    found: set[str] = set()
-    for name in MODULES:
-        operator = aclnnop.find(name)
-        for values in _calls(operator):
-            try:
-                plan = operator._plan(values)
-            except AclError:
-                continue
-            signature = getattr(plan.kernel, "signature", None)
-            if signature:
-                found.add(signature)
-    return sorted(found)
-
-
-def _calls(operator: Operator) -> Iterator[tuple[Any, ...]]:
-    return itertools.product(*(_values(name, kind) for name, kind in operator.parameters))
-
-
-def _values(name: str, kind: Kind) -> list[Any]:
-    if isinstance(kind, TensorKind):
-        given = Operand(name, make_view(_SHAPE, dtypes.FLOAT.code, None, 0, 2, _SHAPE))
-        return [given, None] if kind.optional else [given]
-    if isinstance(kind, IntKind):
-        return [choice.value for choice in kind.choices] if kind.choices else [0]
-    if isinstance(kind, FloatKind):
-        return list(_NUMBERS)
-    if isinstance(kind, BoolKind):
-        return [False, True]
-    if isinstance(kind, HandleKind) and kind.kind is Scalar:
-        return [Scalar(dtypes.FLOAT, np.float32(number).tobytes()) for number in _SCALARS]
-    return []
-
-
-class Step(NamedTuple):
-    """One step of a graph."""
-
-    op: str
-    arguments: tuple[str, ...]
-
-
-class Bound(NamedTuple):
-    """What is known of a number that is computed in float: how far it may be off, and its sign."""
-
-    units: float
-    """In 2^-24 of the number itself; infinite where that is not known beforehand."""
-    positive: bool = False
-    negative: bool = False
-    error: str = ""
-    """Else a vector that bounds it, which is computed along with the number; none where nothing is known."""
-
-    @property
-    def known(self) -> bool:
-        """Whether there is a bound at all."""
-        return self.units < _UNKNOWN or bool(self.error)
-
-    def of(self, name: str) -> str:
-        """How far a number of that name may be off, as an expression; none where it is exact."""
-        return self.error or (f"absolute_float({name}) * {float(self.units)}f * UNIT" if self.units else "")
-
-
-_UNKNOWN = float("inf")
-_NOTHING = Bound(_UNKNOWN)
-_COMPARED = ("less", "less_equal", "equal", "not_equal")
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!="}
-_FUNCTION_UNITS = {"exp": 2.5, "exp_of_difference": 2.5, "log": 2.0, "log1p": 3.0}
-"""The accuracy of engine_vector.h, twice the ulps that tests find."""
-
-
-class Graph:
-    """A signature, taken apart."""
-
-    def __init__(self, signature: str) -> None:
-        self.signature = signature
-        self.steps = [Step(op, tuple(arguments.split(","))) for op, arguments in (text.split(":") for text in signature.split())]
-        names = {argument for step in self.steps for argument in step.arguments}
-        self.inputs = sorted(name for name in names if name.startswith("i"))
-        self.constants = sum(name.startswith("k") for name in names)
-        self._analyse(0)
-        self.rounds_once = self.result.units <= 1
-        """Whether one step rounds at most, given constants that need no rounding."""
-        self._analyse(1)
-
-    @property
-    def result(self) -> Bound:
-        """How far the result may be off in float."""
-        return self.bounds[f"t{len(self.steps) - 1}"]
-
-    @property
-    def fades(self) -> bool:
-        """Whether a number may become too small for float: exponentials, and products of many numbers."""
-        return any(step.op.startswith("exp") for step in self.steps) or sum(step.op in ("mul", "div", "square") for step in self.steps) > 3
-
-    def _analyse(self, of_constants: float) -> None:
-        self.bounds = {name: Bound(0) for name in self.inputs} | {f"k{k}": Bound(of_constants) for k in range(self.constants)}
-        self.errors: dict[int, str] = {}
-        """Bounds that are computed, by step."""
-        for number, step in enumerate(self.steps):
-            for argument in step.arguments:
-                if argument not in self.bounds:
-                    value = float(argument)
-                    self.bounds[argument] = Bound(0, value >= 0, value <= 0)
-            bound = _bound(step, [self.bounds[argument] for argument in step.arguments])
-            if not bound.known:
-                error = self._error(number, step)
-                if error:
-                    self.errors[number] = error
-                    bound = bound._replace(error=f"e{number}")
-            self.bounds[f"t{number}"] = bound
-
-    def _error(self, number: int, step: Step) -> str:
-        """A bound that has to be computed: absolute errors add up, and are scaled by what their numbers are multiplied by."""
-        bounds = [self.bounds[argument] for argument in step.arguments]
-        if not all(bound.known for bound in bounds):
-            return ""
-        names = [self._spelled(argument, "float") for argument in step.arguments]
-        errors = [bound.of(name) for bound, name in zip(bounds, names, strict=True)]
-        own = f"absolute_float(t{number}) * {{:.1f}}f * UNIT"
-        if step.op in ("add", "sub", "maximum", "minimum"):
-            return _total([*errors, own.format(2)])
-        if step.op == "where":
-            return _total(errors[1:])
-        if step.op in ("neg", "abs"):
-            return errors[0]
-        if step.op == "mul":
-            crossed = [
-                f"({error}) * absolute_float({other})" if error else "" for error, other in zip(errors, reversed(names), strict=True)
-            ]
-            return _total([*crossed, own.format(2)])
-        if step.op == "div" and not bounds[1].error:
-            return _total([f"({errors[0]}) / absolute_float({names[1]})", own.format(bounds[1].units + 2)])
-        if step.op == "exp" and errors[0]:
-            return _total([f"({errors[0]}) * 1.5f * t{number}", own.format(4)])
-        if step.op in ("log", "log1p") and errors[0]:
-            inside = names[0] if step.op == "log" else f"({names[0]} + 1)"
-            return _total([f"({errors[0]}) * 1.5f / absolute_float({inside})", own.format(4)])
-        return ""
-
-    def body(self, lane: str) -> Iterator[str]:
-        """The statements that evaluate it on vectors; in float, with the bounds that have to be computed."""
-        for number, step in enumerate(self.steps):
-            arguments = [self._spelled(argument, lane) for argument in step.arguments]
-            kind = "mask" if step.op in (*_COMPARED, "and", "or", "not") else "vector"
-            yield f"    const {lane}_{kind} t{number} = {_expression(step.op, arguments, lane)};"
-            if lane == "float" and step.op in _COMPARED:
-                yield from self._doubt(step, arguments)
-            if lane == "float" and step.op.startswith("exp") and number < len(self.steps) - 1:
-                yield from self._range(number, step)
-            if lane == "float" and number in self.errors and self.result.error:
-                yield f"    const float_vector e{number} = {self.errors[number]};"
-
-    def _doubt(self, step: Step, arguments: list[str]) -> Iterator[str]:
-        """Where numbers that are compared may be off, so may the answer be, unless one is zero: known signs are never wrong."""
-        bounds = [self.bounds[argument] for argument in step.arguments]
-        computed = any(bound.error for bound in bounds)
-        if not self.result.known or ("0" in step.arguments and not computed):
-            return
-        errors = _total([bound.of(name) for bound, name in zip(bounds, arguments, strict=True)])
-        if errors:
-            yield f"    *doubt |= absolute_float({arguments[0]} - {arguments[1]}) <= ({errors}) * 2;"
-
-    def _range(self, number: int, step: Step) -> Iterator[str]:
-        """An exponential that goes on into other steps may be too large for their results in float, or too small to have all digits."""
-        if step.op != "exp" or not self.bounds[step.arguments[0]].negative:
-            yield f"    *doubt |= t{number} > 0x1p60f;"
-        yield f"    *doubt |= tiny_counts & (t{number} < 0x1p-60f);"
-
-    @staticmethod
-    def _spelled(argument: str, lane: str) -> str:
-        return argument if argument[0] in "ikt" else f"all_{lane}({argument})"
-
-
-def _total(errors: list[str]) -> str:
-    return " + ".join(error for error in errors if error)
-
-
-def _bound(step: Step, arguments: list[Bound]) -> Bound:
-    """How an operation carries relative errors and signs on; adding numbers that may cancel leaves no relative error."""
-    units = [argument.units for argument in arguments]
-    first = arguments[0]
-    second = arguments[-1]
-    if step.op in ("add", "sub"):
-        flipped = second if step.op == "add" else Bound(second.units, second.negative, second.positive)
-        positive, negative = first.positive and flipped.positive, first.negative and flipped.negative
-        safe = positive or negative or not any(units)
-        return Bound(max(units) + 1 if safe else _UNKNOWN, positive, negative)
-    if step.op in ("mul", "div", "square"):
-        factors = [first, first] if step.op == "square" else [first, second]
-        positive = step.op == "square" or (first.positive and second.positive) or (first.negative and second.negative)
-        negative = (first.positive and second.negative) or (first.negative and second.positive)
-        exact = step.op == "mul" and any(argument in ("2", "0.5", "-0.5", "-1") for argument in step.arguments)
-        return Bound(sum(factor.units for factor in factors) + (not exact), positive, negative and step.op != "square")
-    if step.op == "neg":
-        return Bound(first.units, first.negative, first.positive)
-    if step.op == "abs":
-        return Bound(first.units, True)
-    if step.op == "sign":
-        return Bound(0, first.positive, first.negative) if first.units < _UNKNOWN else _NOTHING
-    if step.op in ("maximum", "minimum"):
-        larger = step.op == "maximum"
-        positive = (any if larger else all)(argument.positive for argument in arguments)
-        negative = (all if larger else any)(argument.negative for argument in arguments)
-        return Bound(max(units), positive, negative)
-    if step.op == "where":
-        branches = arguments[1:]
-        return Bound(max(units), all(branch.positive for branch in branches), all(branch.negative for branch in branches))
-    if step.op in _FUNCTION_UNITS:
-        own = _FUNCTION_UNITS[step.op]
-        if step.op == "log1p" and first.positive:
-            return Bound(first.units + own, True)
-        return Bound(own if not any(units) else _UNKNOWN, step.op.startswith("exp"))
-    # Truth values, and numbers made of them: where an answer is doubtful, the whole result is.
-    return Bound(0 if all(argument.known for argument in arguments) else _UNKNOWN, True)
-
-
-def _expression(op: str, arguments: list[str], lane: str) -> str:
-    first, *others = arguments
-    if op in _INFIX:
-        return f"{first} {_INFIX[op]} {others[0]}"
-    named = {"abs": "absolute", "as_number": "number", "where": "select", "exp": "exp_of", "log": "log_of", "log1p": "log1p_of"}.get(op, op)
-    simple = {
-        "neg": f"-{first}",
-        "square": f"{first} * {first}",
-        "not": f"~{first}",
-    }
-    if op in simple:
-        return simple[op]
-    if op in ("and", "or"):
-        return f"{first} {'&' if op == 'and' else '|'} {others[0]}"
-    return f"{named}_{lane}({', '.join(arguments)})"
-
 
 _STORAGES = ("f32", "f16", "bf16")
+_DIGITS = {"f16": 11, "bf16": 8}
 _WAYS = ("settled", "in_double", "plain")
+_NAMES = {"abs": "absolute", "as_number": "number", "where": "select", "exp": "exp_of", "log": "log_of", "log1p": "log1p_of"}
+_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|"}
+_PREFIX = {"neg": "-", "not": "~"}
 
 
 def source() -> str:
     """The file."""
     graphs = [Graph(signature) for signature in signatures()]
-    lines = [f"/* The element-wise kernels of all operators. {MARK} */", '#include "fused.h"', ""]
+    lines = [f"/* The kernels of all operators. {MARK} */", '#include "fused.h"', ""]
     for number, graph in enumerate(graphs):
-        lines += [*_bodies(graph, number), ""]
+        lines += [f"/* {graph.signature} */"]
         for storage, way in itertools.product(_STORAGES, _WAYS):
             if _is_made(graph, storage, way):
-                lines += [*_kernel(graph, number, storage, way), ""]
+                lines += [*_Kernel(graph, f"g{number}_{storage}_{way}", storage, way).text(), ""]
+                if graph.in_parts:
+                    lines += [*_Kernel(graph, f"g{number}_{storage}_{way}_columns", storage, way, columns=True).text(), ""]
+        if graph.in_parts:
+            lines += [*_finish(graph, number), ""]
     lines += ["static const fused_entry entries[] = {"]
     for number, graph in enumerate(graphs):
-        lines += [f'    {{"{graph.signature}",', "     {"]
-        for storage in ("f32", "f64", "f16", "bf16"):
-            names = [f"g{number}_{storage}_{way}" if _is_made(graph, storage, way) else "NULL" for way in _WAYS]
-            lines += [f"         {{{', '.join(names)}}},"]
-        lines += ["     }},"]
+        lines += [f'    {{"{graph.signature}",', f'     "{"".join(graph.steps[name].op[0] for name in graph.reductions)}", {len(graph.kept)},']
+        lines += [_table(graph, number, ""), _table(graph, number, "_columns") if graph.in_parts else "     {{0}},"]
+        lines += [f"     {f'g{number}_finish' if graph.in_parts else 'NULL'}}},"]
     lines += ["};", "", "const fused_table FUSED = {entries, sizeof entries / sizeof *entries};", ""]
     return "\n".join(lines)
 
 
+def _table(graph: Graph, number: int, kind: str) -> str:
+    rows = []
+    for storage in ("f32", "f64", "f16", "bf16"):
+        names = [f"g{number}_{storage}_{way}{kind}" if _is_made(graph, storage, way) else "NULL" for way in _WAYS]
+        rows.append(f"{{{', '.join(names)}}}")
+    return f"     {{{', '.join(rows)}}},"
+
+
 def _is_made(graph: Graph, storage: str, way: str) -> bool:
-    """Half types are settled where the error is known, and need no more than float where only one step rounds."""
+    """Half types need no more than float where only one step rounds; they are tried in float where that is worth it and the error known."""
     if storage == "f32":
         return way != "settled"
-    return storage in _STORAGES and {"settled": graph.result.known, "in_double": True, "plain": graph.rounds_once}[way]
+    settled = storage in _DIGITS and _is_settled(graph, storage)
+    return storage in _STORAGES and {"settled": settled, "in_double": not settled, "plain": graph.rounds_once}[way]
 
 
-def _names(graph: Graph, lane: str) -> list[str]:
-    return [f"const {lane}_vector {name}" for name in graph.inputs] + [f"const {lane}_vector k{k}" for k in range(graph.constants)]
+def _is_settled(graph: Graph, storage: str) -> bool:
+    if graph.in_parts or any(graph.levels[name] == graph.phases for name in graph.reductions):
+        return False
+    return Exactness(graph, _DIGITS[storage]).applies or all(bound.known for bound in _last_errors(graph)[1])
 
 
-def _bodies(graph: Graph, number: int) -> Iterator[str]:
-    yield f"/* {graph.signature} */"
-    for lane in ("float", "double"):
-        doubt = ", float_mask *doubt, float_vector *error, const int tiny_counts" if lane == "float" else ""
-        yield f"static inline {lane}_vector g{number}_{lane}({', '.join(_names(graph, lane))}{doubt})"
+def _last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
+    """What is known of the last phase in float, and of its results; rows and what was kept have been rounded to float."""
+    last = graph.phases - 1
+    given = {name: graph.signs[name]._replace(units=1, error="") for name in (*graph.rows, *graph.kept)}
+    errors = Errors(graph, graph.needed(graph.wanted(last), at_hand=graph.kept), given)
+    return errors, [errors.bounds[name] for name in graph.lane_outputs if graph.levels[name] == last]
+
+
+def _expression(graph: Graph, step: Step, arguments: Sequence[str], lane: str) -> str:
+    if step.op == "div" and _by_reciprocal(graph, step, lane):
+        return f"{arguments[0]} * i{arguments[1]}"
+    if step.op in _PREFIX:
+        return f"{_PREFIX[step.op]}{arguments[0]}"
+    if step.op in _INFIX:
+        return f"{arguments[0]} {_INFIX[step.op]} {arguments[1]}"
+    if step.op == "square":
+        return f"{arguments[0]} * {arguments[0]}"
+    named = _NAMES.get(step.op, step.op)
+    if step.op == "log1p" and step.arguments[0] in graph.steps and graph.signs[step.arguments[0]].part:
+        named = "log1p_of_part"
+    return f"{named}_{lane}({', '.join(arguments)})"
+
+
+def _by_reciprocal(graph: Graph, step: Step, lane: str) -> bool:
+    """Whether a row is divided by as float: where functions are not exact either, a product with its reciprocal will do."""
+    dear = any(one.op in DEAR for one in graph.steps.values())
+    return lane == "float" and step.arguments[1] in graph.rows and graph.is_lane(step.arguments[0]) and dear
+
+
+class _Kernel:
+    """The function that evaluates a graph on a row, or on a part of one; on columns side by side, one element of each."""
+
+    def __init__(self, graph: Graph, name: str, storage: str, way: str, *, columns: bool = False) -> None:
+        self.graph = graph
+        self.name = name
+        self.storage = storage
+        self.way = way
+        self.columns = columns
+        self.exactness = Exactness(graph, _DIGITS.get(storage, FLOAT_DIGITS))
+
+    def text(self) -> Iterator[str]:
+        """Its lines."""
+        body = [line for phase in range(self.graph.phases) for line in self._phase(phase)]
+        uses = Counter(re.findall(r"\b(?:d|f|if)[kxt]\d+\b", "\n".join(body)))
+        yield f"static void {self.name}(const fused_call *call, size_t n)"
         yield "{"
-        yield from graph.body(lane)
-        if lane == "float":
-            bound = graph.result.of(f"t{len(graph.steps) - 1}") if graph.result.known else ""
-            yield f"    *error = {bound or '(float_vector){0}'};"
-            yield "    (void)doubt;"
-            yield "    (void)tiny_counts;"
-        yield f"    return t{len(graph.steps) - 1};"
+        for name in self.graph.constants:
+            for prefix, lane in (("d", "double"), ("f", "float")):
+                if uses[prefix + name]:
+                    yield f"    const {lane}_vector {prefix}{name} = all_{lane}(({lane})call->constants[{name[1:]}]);"
+        for line in body:
+            row = re.match(r"    const float_vector (i?ft\d+) = joined", line)
+            if not (row and uses[row[1]] == 1):  # rows that are used in double only
+                yield line
         yield "}"
 
+    def _lane(self, phase: int) -> str:
+        """What a phase is evaluated in: maxima need no more than float, what ends in float has been settled or needs no more."""
+        graph = self.graph
+        if self.way == "plain":
+            return "float"
+        ending = [name for name in graph.reductions if graph.levels[name] == phase + 1]
+        if ending and all(graph.steps[name].op == "max" and graph.exact_in_float(graph.steps[name].arguments[0]) for name in ending):
+            outs = [name for name in graph.lane_outputs if graph.levels[name] == phase]
+            kept = [name for name in graph.kept if graph.levels[name] == phase]
+            return "double" if outs or kept else "float"
+        return "settled" if self.way == "settled" and phase == graph.phases - 1 else "double"
 
-def _kernel(graph: Graph, number: int, storage: str, way: str) -> Iterator[str]:
-    def call(lane: str, pattern: str) -> str:
-        constants = [f"{lane[0]}{k}" for k in range(graph.constants)]
-        arguments = [*(pattern.format(name) for name in graph.inputs), *constants]
-        extra = f", &doubt, &error, {-(storage == 'bf16')}" if lane == "float" else ""
-        return f"g{number}_{lane}({', '.join(arguments)}{extra})"
+    def _phase(self, phase: int) -> Iterator[str]:
+        graph, lane = self.graph, self._lane(phase)
+        ending = [name for name in graph.reductions if graph.levels[name] == phase + 1]
+        keep = [name for name in graph.kept if graph.levels[name] == phase]
+        at_hand = [name for name in graph.kept if graph.levels[name] < phase]
+        wanted = [*graph.wanted(phase), *keep]
+        if not wanted:
+            return
+        needed = graph.needed(wanted, at_hand=at_hand)
+        whole = graph.needed(wanted) if lane == "settled" else needed
+        for name in ending if not self.columns else ():
+            yield from self._begin(name, lane)
+        if lane == "settled":
+            yield from self._certain(needed)
+        yield "    for (size_t i = 0; i < n; i += FLOATS) {"
+        yield "        const size_t left = n - i;"
+        if ending and not self.columns:
+            yield "        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);"
+        for name in graph.inputs:
+            if name in whole:
+                kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)
+                yield f"        const float_{kind} f{name} = FETCH_{fetch}(call->ins[{name[1:]}], i, left);"
+        stored = [name for name in graph.lane_outputs if graph.levels[name] == phase]
+        if lane == "double":
+            yield from self._halves(needed, at_hand)
+        else:
+            yield from self._floats(needed, at_hand, doubtful=lane == "settled")
+        for name in ending:
+            yield from self._column(name, lane) if self.columns else self._add(name, lane)
+        for name in keep:
+            yield f"        {self._keep(name, lane)}"
+        if lane == "settled":
+            yield from self._settle(stored, whole)
+        for name in stored if lane != "settled" else ():
+            result = f"JOINED_{self.storage}(l{name}, u{name})" if lane == "double" else f"f{name}"
+            yield f"        PUT_{self.storage}(call->outs[{graph.outputs.index(name)}], i, left, {result});"
+        yield "    }"
+        if graph.in_parts:
+            for name in ending if not self.columns else ():
+                yield f"    store_{self._kind(name, lane)}(call->sums + {graph.reductions.index(name)} * PARTIALS, {self._held(name, lane)});"
+        else:
+            yield from self._rows(phase, ending, lane)
 
-    in_double = f"JOINED_{storage}({call('double', 'lower_half({})')}, {call('double', 'upper_half({})')})"
-    yield f"static void g{number}_{storage}_{way}(void *const *outs, const void *const *ins, const double *constants, size_t n)"
-    yield "{"
-    for lane in {"settled": ("float", "double"), "in_double": ("double",), "plain": ("float",)}[way]:
-        for k in range(graph.constants):
-            yield f"    const {lane}_vector {lane[0]}{k} = all_{lane}(({lane})constants[{k}]);"
-    if not graph.constants:
-        yield "    (void)constants;"
-    yield "    for (size_t i = 0; i < n; i += 8) {"
-    for name in graph.inputs:
-        yield f"        const float_vector {name} = FETCH_{storage}(ins[{name[1:]}], i);"
-    if way == "in_double":
-        yield f"        PUT_{storage}(outs[0], i, {in_double});"
-    else:
-        yield "        float_mask doubt = {0};"
-        yield "        float_vector error;"
-        yield f"        const float_vector result = {call('float', '{}')};"
-        yield "        (void)error;"
-    if way == "plain":
-        yield f"        PUT_{storage}(outs[0], i, result);"
-    if way == "settled":
-        computed = bool(graph.result.error)
-        writing = f"write_{'unsure' if computed else 'close'}_{storage}"
-        bound = "error" if computed else f"{float(graph.result.units)}f"
-        yield f"        if (UNLIKELY({writing}((uint16_t *)outs[0] + i, result, {bound}, doubt, {int(graph.fades)}))) {{"
-        yield f"            PUT_{storage}(outs[0], i, {in_double});"
+    # Elements
+
+    def _refer(self, name: str, lane: str) -> str:
+        """A name on lanes of float (f), or on the lower (l) or upper (u) half of them in double."""
+        kind = "float" if lane == "f" else "double"
+        return spelled(name, kind, lane if self.graph.is_lane(name) else kind[0])
+
+    def _statement(self, name: str, lane: str) -> str:
+        step, kind = self.graph.steps[name], "float" if lane == "f" else "double"
+        result = "mask" if step.op in MASKS else "vector"
+        arguments = [self._refer(argument, lane) for argument in step.arguments]
+        return f"const {kind}_{result} {lane}{name} = {_expression(self.graph, step, arguments, kind)};"
+
+    def _floats(self, needed: Sequence[str], at_hand: Sequence[str], *, doubtful: bool) -> Iterator[str]:
+        """The steps in float, and where they are doubtful."""
+        if doubtful:
+            yield "        float_mask doubt = first_ones(0);"
+        for name in needed:
+            if name in at_hand:
+                yield f"        const float_vector f{name} = read_float((const float *)call->kept[{self.graph.kept.index(name)}] + i);"
+            elif name in self.graph.steps:
+                yield f"        {self._statement(name, 'f')}"
+                if doubtful:
+                    yield from self._inexact(name) if self.exactness.applies else self._doubts(name)
+
+    def _halves(self, needed: Sequence[str], at_hand: Sequence[str], indent: str = "        ") -> Iterator[str]:
+        """The steps in double, on the lower and the upper half of the elements."""
+        for name in needed:
+            for lane, half, offset in (("l", "lower", ""), ("u", "upper", " + DOUBLES")):
+                if name in self.graph.inputs:
+                    kind = "mask" if name[0] == "m" else "vector"
+                    yield f"{indent}const double_{kind} {lane}{name} = {half}_{'mask' if kind == 'mask' else 'half'}(f{name});"
+                elif name in at_hand:
+                    place = f"(const double *)call->kept[{self.graph.kept.index(name)}] + i{offset}"
+                    yield f"{indent}const double_vector {lane}{name} = read_double({place});"
+                else:
+                    yield f"{indent}{self._statement(name, lane)}"
+
+    def _keep(self, name: str, lane: str) -> str:
+        place = f"call->kept[{self.graph.kept.index(name)}]"
+        if lane == "float":
+            return f"write_float((float *){place} + i, f{name});"
+        if self.way == "settled":
+            return f"write_float((float *){place} + i, KEPT_{self.storage}(l{name}, u{name}));"
+        return f"write_double((double *){place} + i, l{name}), write_double((double *){place} + i + DOUBLES, u{name});"
+
+    # Float results of half types
+
+    def _certain(self, needed: Sequence[str]) -> Iterator[str]:
+        """Whether float can be trusted with what is the same for all elements, and with the size of the inputs."""
+        graph = self.graph
+        around = {argument for name in needed if name in graph.steps and name not in graph.kept for argument in graph.steps[name].arguments}
+        yield "    int certain = 1;"
+        for name in sorted(around):
+            if name in graph.constants:
+                yield f"    certain &= is_moderate(call->constants[{name[1:]}]);"
+            elif name in graph.rows:
+                yield f"    certain &= is_moderate(d{name}[0]);"
+            if name in graph.constants and (name[0] == "x" or self.exactness.applies):
+                yield f"    certain &= is_float(call->constants[{name[1:]}]);"
+            if name[0] == "i" and self.storage == "bf16" and (self.exactness.has_products or not self.exactness.applies):
+                yield f"    certain &= is_moderate_bf16(call->ins[{name[1:]}], n);"
+
+    def _inexact(self, name: str) -> Iterator[str]:
+        """Where a step is not exact, if that matters."""
+        step = self.graph.steps[name]
+        ending = [one for out in self.graph.outputs for one in self.exactness.rounded.get(out, [])]
+        if name in (*self.exactness.required, *ending) and name in self.exactness.rounded.get(name, []):
+            op, arguments = ("mul", step.arguments * 2) if step.op == "square" else (step.op, step.arguments)
+            given = ", ".join([*(self._refer(argument, "f") for argument in arguments), f"f{name}"])
+            yield f"        const float_mask r{name} = inexact_{op}({given});"
+            if name in self.exactness.required:
+                yield f"        doubt |= r{name};"
+
+    def _doubts(self, name: str) -> Iterator[str]:
+        graph, step, errors = self.graph, self.graph.steps[name], _last_errors(self.graph)[0]
+        if step.op in COMPARED:
+            # Where numbers that are compared may be off, so may the answer be, unless one is zero: known signs are never wrong.
+            bounds = [errors.bounds[argument] for argument in step.arguments]
+            arguments = [self._refer(argument, "f") for argument in step.arguments]
+            off = total([bound.of(argument) for bound, argument in zip(bounds, arguments, strict=True)])
+            if off and not ("0" in step.arguments and not any(bound.error for bound in bounds)):
+                yield f"        doubt |= less_equal_float(absolute_float({arguments[0]} - {arguments[1]}), ({off}) * 2);"
+        if step.op.startswith("exp") and name not in graph.outputs:
+            # What goes on into other steps may be too large for their results in float, or too small to have all digits.
+            if step.op != "exp" or not errors.bounds[step.arguments[0]].negative:
+                yield f"        doubt |= less_float(all_float(0x1p60f), f{name});"
+            if self.storage == "bf16":
+                yield f"        doubt |= less_float(f{name}, all_float(0x1p-60f));"
+        if name in errors.computed:
+            yield f"        const float_vector e{name} = {errors.computed[name]};"
+
+    def _settle(self, stored: Sequence[str], whole: Sequence[str]) -> Iterator[str]:
+        graph, (errors, _) = self.graph, _last_errors(self.graph)
+        for name in stored:
+            bound = errors.bounds[name]
+            yield f"        half_vector h{name};"
+            if self.exactness.applies:
+                rounded = " | ".join(f"r{one}" for one in self.exactness.rounded.get(name, []))
+                yield f"        doubt |= middle_{self.storage}(f{name}, {rounded or 'first_ones(0)'}, &h{name});"
+                continue
+            if bound.error:
+                yield f"        doubt |= unsure_{self.storage}(f{name}, {bound.error}, &h{name});"
+            else:
+                yield f"        doubt |= close_{self.storage}(f{name}, {float(bound.units)}f, &h{name});"
+            if self.storage == "bf16" and self._fades(whole):
+                yield f"        doubt |= less_float(absolute_float(f{name}), all_float(0x1p-90f));"
+        yield "        if (UNLIKELY(!certain || any(doubt))) {"
+        yield from self._halves(whole, (), "            ")
+        for name in stored:
+            place = f"call->outs[{graph.outputs.index(name)}], i, left"
+            yield f"            PUT_{self.storage}({place}, JOINED_{self.storage}(l{name}, u{name}));"
+        yield "        } else {"
+        for name in stored:
+            yield f"            PUT_half(call->outs[{graph.outputs.index(name)}], i, left, h{name});"
         yield "        }"
+
+    def _fades(self, needed: Sequence[str]) -> bool:
+        """Whether a number may become too small for float: exponentials, and products of many numbers."""
+        ops = [self.graph.steps[name].op for name in needed if name in self.graph.steps]
+        return any(op.startswith("exp") for op in ops) or sum(op in ("mul", "div", "square") for op in ops) > 3
+
+    # Reductions
+
+    def _kind(self, name: str, lane: str) -> str:
+        if self.graph.steps[name].op == "sum":
+            return "sums"
+        return "largest_float" if lane == "float" else "largest_double"
+
+    def _held(self, name: str, lane: str) -> str:
+        """The vectors that a reduction is held in."""
+        return f"f_{name}" if self._kind(name, lane) == "largest_float" else f"l_{name}, u_{name}"
+
+    def _begin(self, name: str, lane: str) -> Iterator[str]:
+        if self._kind(name, lane) == "largest_float":
+            yield f"    float_vector f_{name} = all_float(-INFINITY);"
+        else:
+            first = "0" if self.graph.steps[name].op == "sum" else "-INFINITY"
+            yield f"    double_vector l_{name} = all_double({first}), u_{name} = all_double({first});"
+
+    def _terms(self, name: str, lane: str, half: str, *, masked: bool) -> list[str]:
+        """What a half of the elements brings to a reduction, in double; elements beyond the end bring nothing."""
+        prefix, side = ("l", "lower") if half == "l" else ("u", "upper")
+        nothing = "0" if self.graph.steps[name].op == "sum" else "-INFINITY"
+        terms = []
+        for value in self.graph.summands(name):
+            if lane == "float" and self.graph.is_lane(value):
+                term = self._refer(value, "f")
+                terms.append(f"{side}_half({f'select_float(live, {term}, all_float({nothing}))' if masked else term})")
+            else:
+                term = self._refer(value, prefix)
+                terms.append(f"select_double({side}_mask(live), {term}, all_double({nothing}))" if masked else term)
+        return terms
+
+    def _add(self, name: str, lane: str) -> Iterator[str]:
+        if self._kind(name, lane) == "largest_float":
+            (value,) = self.graph.summands(name)
+            yield f"        f_{name} = maximum_float(f_{name}, select_float(live, {self._refer(value, 'f')}, all_float(-INFINITY)));"
+            return
+        for half in "lu":
+            yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=True))};"
+
+    def _column(self, name: str, lane: str) -> Iterator[str]:
+        for half, offset in (("l", ""), ("u", " + DOUBLES")):
+            place = f"call->sums + {self.graph.reductions.index(name)} * call->stride + i{offset}"
+            yield f"        write_double({place}, {self._joined(name, f'read_double({place})', self._terms(name, lane, half, masked=False))});"
+
+    def _joined(self, name: str, held: str, terms: Sequence[str]) -> str:
+        if self.graph.steps[name].op == "max":
+            return f"maximum_double({held}, {terms[0]})"
+        return f"{held} + {terms[0]}" if len(terms) == 1 else f"fma_double({terms[0]}, {terms[1]}, {held})"
+
+    # Rows
+
+    def _rows(self, phase: int, ending: Sequence[str], lane: str) -> Iterator[str]:
+        graph = self.graph
+        for name in ending:
+            yield f"    const double_vector d{name} = all_double({self._kind(name, lane)}_of({self._held(name, lane)}));"
+        names = [name for name in graph.steps if name in graph.rows and graph.levels[name] == phase + 1]
+        for name in names:
+            if name not in ending:
+                yield f"    {_row_statement(graph, name)}"
+        for name in names:
+            if graph.steps[name].op not in MASKS:
+                yield f"    const float_vector f{name} = joined(d{name}, d{name});"
+                yield f"    const float_vector if{name} = joined(1 / d{name}, 1 / d{name});"
+        for name in names:
+            if name in graph.row_outputs:
+                yield f"    call->results[{graph.outputs.index(name)}] = d{name}[0];"
+
+
+def _row_statement(graph: Graph, name: str) -> str:
+    step = graph.steps[name]
+    arguments = [spelled(argument, "double", "d") for argument in step.arguments]
+    return f"const double_{'mask' if step.op in MASKS else 'vector'} d{name} = {_expression(graph, step, arguments, 'double')};"
+
+
+def _finish(graph: Graph, number: int) -> Iterator[str]:
+    """What follows the reductions of a graph, on those of many rows or columns."""
+    body = []
+    for place, name in enumerate(graph.reductions):
+        body.append(f"        const double_vector d{name} = read_double(call->sums + {place} * call->stride + i);")
+    body += [f"        {_row_statement(graph, name)}" for name in graph.steps if name in graph.rows and name not in graph.reductions]
+    for name in graph.row_outputs:
+        body.append(f"        write_double(call->results + {graph.outputs.index(name)} * call->stride + i, d{name});")
+    used = set(re.findall(r"\bd[kx]\d+\b", "\n".join(body)))
+    yield f"static void g{number}_finish(const fused_call *call, size_t n)"
+    yield "{"
+    for name in graph.constants:
+        if f"d{name}" in used:
+            yield f"    const double_vector d{name} = all_double(call->constants[{name[1:]}]);"
+    yield "    for (size_t i = 0; i < n; i += DOUBLES) {"
+    yield from body
     yield "    }"
     yield "}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
 import subprocess
 import sysconfig
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -16,7 +18,7 @@ ENGINE = "libacl_emu_engine.so"
 COMPILER = (os.environ.get("CC") or "cc").split()
 FLAGS = ("-std=gnu11", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden")
 # Every operation is rounded as written: no contraction, nothing of -ffast-math that could change a number.
-ENGINE_FLAGS = ("-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi")
+ENGINE_FLAGS = ("-O2", "-ftree-vectorize", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi")
 
 
 def compile_library(target: Path) -> None:
@@ -51,16 +53,19 @@ def compile_engine(target: Path) -> None:
     variants: dict[str, tuple[str, ...]] = {"baseline": ()}
     if platform.machine() == "x86_64":
         variants["v3"] = ("-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2")
-    with tempfile.TemporaryDirectory() as folder:
-        objects = []
+        variants["v4"] = (*variants["v3"], "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512")
+    sources = {HERE / "engine_tile.c": ("tile", "-DTILES=acl_emu_tiles_{}"), HERE / "fused.c": ("fused", "-DFUSED=acl_emu_fused_{}")}
+    plain = sorted({*HERE.glob("engine*.c"), *HERE.glob("gemm*.c"), *HERE.glob("index*.c")} - sources.keys())
+    jobs = [(source, source.stem, ()) for source in plain]
+    for (source, (stem, table)), (name, flags) in itertools.product(sources.items(), variants.items()):
+        jobs.append((source, f"{stem}_{name}", (*flags, table.format(name))))
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
 
-        def compile_one(source: Path, name: str, *flags: str) -> None:
-            objects.append(str(Path(folder, f"{name}.o")))
-            subprocess.run([*COMPILER, *FLAGS, *ENGINE_FLAGS, *flags, "-c", str(source), "-o", objects[-1]], check=True)
+        def compile_one(job: tuple[Path, str, tuple[str, ...]]) -> str:
+            source, name, flags = job
+            target = str(Path(folder, f"{name}.o"))
+            subprocess.run([*COMPILER, *FLAGS, *ENGINE_FLAGS, *flags, "-c", str(source), "-o", target], check=True)
+            return target
 
-        for name, flags in variants.items():
-            compile_one(HERE / "engine_tile.c", f"tile_{name}", *flags, f"-DTILES=acl_emu_tiles_{name}")
-            compile_one(HERE / "fused.c", f"fused_{name}", *flags, "-O2", f"-DFUSED=acl_emu_fused_{name}")
-        for source in sorted({HERE / "engine.c", *HERE.glob("gemm*.c"), *HERE.glob("index*.c")}):
-            compile_one(source, source.stem)
+        objects = list(pool.map(compile_one, sorted(jobs, key=lambda job: -job[0].stat().st_size)))
         link(target / ENGINE, [*COMPILER, "-shared", *objects, "-lm", "-lpthread"])

@@ -3,7 +3,7 @@
  * A program sees its operands as two nested ranges, outer and inner, each of one or several dimensions. What a unit of work is depends
  * on its shape only, never on the number of threads, and each unit is one thread's: no result changes with their number. */
 #define _GNU_SOURCE
-#include "engine.h"
+#include "engine_program.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,76 +15,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The layout of a program: numbers of 64 bits, written by acl_emu/native/program.py. */
-
-typedef struct {
-    int64_t count, length[MOST_DIMS], stride[MOST_DIMS]; /* strides in bytes; one dimension that is contiguous where possible */
-} range_view;
-
-typedef struct {
-    int64_t dtype, item;
-    int64_t extent; /* bytes from the address on that may be touched */
-    int64_t in_place; /* a write that may lie exactly on a read */
-    range_view outer, inner;
-} operand_view;
-
-typedef struct {
-    int64_t code, dst, a, b, c;
-} step;
-
-typedef struct {
-    int64_t lane_begin, lane_end; /* steps on every tile */
-    int64_t row_begin, row_end;   /* steps when the tiles of a row are through */
-} phase;
-
-enum { MAP, BLOCKS, ROWS, COLUMNS, TOTALS };
-
-typedef struct {
-    int64_t wide;  /* lanes are double, not float */
-    int64_t shape; /* MAP, ... */
-    int64_t outer, inner;
-    int64_t reads, operands, slots, constants, kept, sums, phases;
-    int64_t prologue_end;
-    int64_t block; /* BLOCKS: length of its last dimension but one */
-    int64_t lanes; /* in a tile, and in a column of COLUMNS */
-    int64_t fused, way; /* a kernel that was compiled as a whole, or -1, and how it is evaluated */
-    int64_t operand_at, constant_at, phase_at, step_at, fused_constant_at, fused_row_at;
-} header;
-
-/* The first three are known to acl_emu/native/program.py. */
-enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, THREADED_LANES = 1 << 17 };
-
-enum { LASTING_ROOM = 4 << 20 }; /* bytes that a thread may keep from one run to the next */
-
-typedef struct {
-    const header *program;
-    const operand_view *operands;
-    const phase *phases;
-    const step *steps;
-    const double *constants, *fused_constants;
-    const int64_t *fused_rows; /* registers of sums that are constants of a row, -1 for the others */
-    int64_t fused_count;
-    fused_kernel *const *fused; /* the ways to evaluate it */
-    char *memory[MOST_OPERANDS];
-    size_t lane_size, tile;
-    int64_t units;
-    int64_t unit_length; /* lanes, or rows, of a unit */
-    int64_t chunks;      /* TOTALS: units of a row */
-    double *partials;    /* TOTALS: what each unit found */
-    atomic_int_fast64_t next;
-    atomic_int failed;
-} job;
-
-/* Room of one thread: registers, what a tile gathers, kept rows, sums. */
-typedef struct {
-    char *registers;
-    size_t size;
-    void *slot[MOST_SLOTS];
-    char *kept[MOST_SLOTS];
-    void *sum[MOST_SUMS];
-    double finished[MOST_SLOTS]; /* sums of the row, by the register that has them as lanes */
-    char *gathered;
-} room;
+enum {
+    LASTING_ROOM = 4 << 20, /* bytes that a thread may keep from one run to the next */
+    STREAMED_BYTES = 24 << 20
+};
 
 static __thread room own_room;
 static pthread_key_t ending; /* its value is the room of a thread, to be freed when the thread ends */
@@ -101,7 +35,7 @@ __attribute__((constructor)) static void watch_threads(void)
     pthread_key_create(&ending, free_room);
 }
 
-static const tile_code *tiles = &acl_emu_tiles_baseline;
+const tile_code *acl_emu_engine_tiles = &acl_emu_tiles_baseline;
 static const fused_table *fused = &acl_emu_fused_baseline;
 
 __attribute__((constructor)) static void choose_instructions(void)
@@ -109,8 +43,13 @@ __attribute__((constructor)) static void choose_instructions(void)
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
-        tiles = &acl_emu_tiles_v3;
+        acl_emu_engine_tiles = &acl_emu_tiles_v3;
         fused = &acl_emu_fused_v3;
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl")) {
+            acl_emu_engine_tiles = &acl_emu_tiles_v4;
+            fused = &acl_emu_fused_v4;
+        }
     }
 #endif
 }
@@ -129,120 +68,6 @@ EXPORT int64_t acl_emu_engine_find_fused(const char *signature, int64_t dtype, i
 
 /* Memory operands */
 
-static inline int64_t offset_of(const range_view *range, int64_t index)
-{
-    if (range->count == 1) {
-        return index * range->stride[0];
-    }
-    int64_t offset = 0;
-    for (int64_t d = range->count - 1; d >= 0 && index; d--) {
-        const int64_t rest = index / range->length[d];
-        offset += (index - rest * range->length[d]) * range->stride[d];
-        index = rest;
-    }
-    return offset;
-}
-
-#define COPY_STRIDED(type)                                                                         \
-    for (size_t i = 0; i < n; i++) {                                                               \
-        memcpy(to + (int64_t)i * to_stride, from + (int64_t)i * from_stride, sizeof(type));         \
-    }
-
-static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t from_stride, size_t n, int64_t item)
-{
-    if (to_stride == item && from_stride == item) {
-        const size_t size = n * (size_t)item;
-        if (size == 128) { /* lines of blocks: no call */
-            memcpy(to, from, 128);
-        } else if (size == 64) {
-            memcpy(to, from, 64);
-        } else {
-            memcpy(to, from, size);
-        }
-        return;
-    }
-    if (to_stride == item && from_stride == 2 * item && (item == 2 || item == 4)) {
-        tiles->every_second[item == 4](to, from, n);
-        return;
-    }
-    switch (item) {
-    case 1: COPY_STRIDED(uint8_t) break;
-    case 2: COPY_STRIDED(uint16_t) break;
-    case 4: COPY_STRIDED(uint32_t) break;
-    default: COPY_STRIDED(uint64_t) break;
-    }
-}
-
-/* Some elements of an inner range, gathered in a row (or spread out from one). */
-static void move_range(const operand_view *operand, char *base, int64_t first, size_t n, char *row, int out)
-{
-    const range_view *inner = &operand->inner;
-    const int64_t item = operand->item, last = inner->count - 1;
-    while (n) {
-        const int64_t at = first % inner->length[last];
-        size_t run = (size_t)(inner->length[last] - at);
-        run = run < n ? run : n;
-        char *there = base + offset_of(inner, first);
-        if (out) {
-            copy_strided(there, inner->stride[last], row, item, run, item);
-        } else {
-            copy_strided(row, item, there, inner->stride[last], run, item);
-        }
-        row += run * (size_t)item;
-        first += (int64_t)run;
-        n -= run;
-    }
-}
-
-/* Where a tile lies: of the inner range from `first` on, or a block of two dimensions. */
-typedef struct {
-    int64_t outer, first;
-    size_t n;
-    int64_t i, j, rows, columns;
-} place;
-
-/* Lines of a block that lie the other way round, eight by eight; by way of a room where they do not drive each other out of the cache. */
-static void turn_block(const char *lines, int64_t stride, int64_t count, int64_t length, int64_t item, char *row, int64_t row_stride)
-{
-    char room[BLOCK_ROWS * BLOCK_ROWS * sizeof(uint32_t)];
-    const int64_t room_stride = BLOCK_ROWS * item;
-    for (int64_t k = 0; k < count; k++) {
-        __builtin_prefetch(lines + (count + k) * stride); /* the block that comes next */
-        __builtin_prefetch(lines + (count + k) * stride + (length - 1) * item);
-        copy_strided(room + k * room_stride, item, lines + k * stride, item, (size_t)length, item);
-    }
-    for (int64_t k = 0; k + 8 <= count; k += 8) {
-        for (int64_t i = 0; i + 8 <= length; i += 8) {
-            tiles->turn[item == 4](row + k * item + i * row_stride, row_stride, room + k * room_stride + i * item, room_stride);
-        }
-    }
-    for (int64_t k = 0; k < count; k++) { /* what eight by eight leave over */
-        const int64_t first = k < count / 8 * 8 ? length / 8 * 8 : 0;
-        copy_strided(row + k * item + first * row_stride, row_stride, room + k * room_stride + first * item, item, (size_t)(length - first), item);
-    }
-}
-
-static void move_block(const operand_view *operand, char *base, const place *at, char *row, int out)
-{
-    const int64_t item = operand->item, down = operand->inner.stride[0], across = operand->inner.stride[1];
-    char *corner = base + at->i * down + at->j * across;
-    const int upright = llabs(down) < llabs(across); /* walk along the shorter way through memory */
-    const int64_t lines = upright ? at->columns : at->rows, length = upright ? at->rows : at->columns;
-    const int64_t line_stride = upright ? across : down, stride = upright ? down : across;
-    const int64_t row_line = upright ? item : at->columns * item, row_stride = upright ? at->columns * item : item;
-    if (upright && !out && stride == item && (item == 2 || item == 4)) {
-        turn_block(corner, line_stride, lines, length, item, row, row_stride);
-        return;
-    }
-    for (int64_t k = 0; k < lines; k++) {
-        if (out) {
-            copy_strided(corner + k * line_stride, stride, row + k * row_line, row_stride, (size_t)length, item);
-        } else {
-            copy_strided(row + k * row_line, row_stride, corner + k * line_stride, stride, (size_t)length, item);
-        }
-    }
-}
-
 static void load(const job *work, room *own, int64_t index, int64_t dst, const place *at, int mask)
 {
     const operand_view *operand = &work->operands[index];
@@ -252,8 +77,8 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
     const char *row = own->gathered;
     own->slot[dst] = lanes;
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        move_block(operand, base, at, own->gathered, 0);
-    } else if (operand->inner.count == 1 && operand->inner.stride[0] == operand->item) {
+        acl_emu_move_block(operand, base, at, own->gathered, 0);
+    } else if (lies_in_row(operand)) {
         row = base + at->first * operand->item;
         if (!mask && operand->dtype == (wide ? F64 : F32) && (uintptr_t)row % sizeof(float) == 0) {
             own->slot[dst] = (void *)row;
@@ -261,19 +86,19 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
         }
     } else if (operand->inner.count == 1 && operand->inner.stride[0] == 0) {
         if (mask) {
-            tiles->load_mask[wide](lanes, (const uint8_t *)base, 1);
+            acl_emu_engine_tiles->load_mask[wide](lanes, (const uint8_t *)base, 1);
         } else {
-            tiles->load[wide][operand->dtype](lanes, base, 1);
+            acl_emu_engine_tiles->load[wide][operand->dtype](lanes, base, 1);
         }
-        tiles->spread[wide](lanes, lanes, at->n);
+        acl_emu_engine_tiles->spread[wide](lanes, lanes, at->n);
         return;
     } else {
-        move_range(operand, base, at->first, at->n, own->gathered, 0);
+        acl_emu_move_range(operand, base, at->first, at->n, own->gathered, 0);
     }
     if (mask) {
-        tiles->load_mask[wide](lanes, (const uint8_t *)row, at->n);
+        acl_emu_engine_tiles->load_mask[wide](lanes, (const uint8_t *)row, at->n);
     } else {
-        tiles->load[wide][operand->dtype](lanes, row, at->n);
+        acl_emu_engine_tiles->load[wide][operand->dtype](lanes, row, at->n);
     }
 }
 
@@ -283,13 +108,13 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
     const int wide = (int)work->program->wide;
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
-        move_block(operand, base, at, own->gathered, 1);
-    } else if ((operand->inner.count == 1 && operand->inner.stride[0] == operand->item) || at->n == 1) {
-        tiles->store[wide][operand->dtype](base + offset_of(&operand->inner, at->first), lanes, at->n);
+        acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
+        acl_emu_move_block(operand, base, at, own->gathered, 1);
+    } else if (lies_in_row(operand) || at->n == 1) {
+        acl_emu_engine_tiles->store[wide][operand->dtype](base + offset_of(&operand->inner, at->first), lanes, at->n);
     } else {
-        tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
-        move_range(operand, base, at->first, at->n, own->gathered, 1);
+        acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
+        acl_emu_move_range(operand, base, at->first, at->n, own->gathered, 1);
     }
 }
 
@@ -306,8 +131,8 @@ static void clear_sums(const job *work, room *own, size_t lanes)
 static void begin_max(const job *work, void *best, size_t lanes)
 {
     const double least = -1.0 / 0.0;
-    tiles->from_double[work->program->wide](best, &least, 1);
-    tiles->spread[work->program->wide](best, best, lanes);
+    acl_emu_engine_tiles->from_double[work->program->wide](best, &least, 1);
+    acl_emu_engine_tiles->spread[work->program->wide](best, best, lanes);
 }
 
 static double total_of(const double *partials)
@@ -332,15 +157,13 @@ static double largest_of(const void *partials, int wide)
     return best;
 }
 
-static void run_fused(const job *work, room *own, const place *at);
-
 static void run_steps(const job *work, room *own, int64_t begin, int64_t end, const place *at, size_t n)
 {
     const header *program = work->program;
     const int wide = (int)program->wide, in_columns = program->shape == COLUMNS;
     for (const step *s = work->steps + begin; s < work->steps + end; s++) {
         if (s->code < FUNCTIONS) {
-            tiles->functions[wide][s->code](own->slot[s->dst], own->slot[s->a], own->slot[s->b], own->slot[s->c], n);
+            acl_emu_engine_tiles->functions[wide][s->code](own->slot[s->dst], own->slot[s->a], own->slot[s->b], own->slot[s->c], n);
             continue;
         }
         switch (s->code) {
@@ -349,33 +172,31 @@ static void run_steps(const job *work, room *own, int64_t begin, int64_t end, co
         case STORE: store(work, own, s->dst, own->slot[s->a], at); break;
         case KEEP: memcpy(own->kept[s->dst] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size, own->slot[s->a], n * work->lane_size); break;
         case TAKE: own->slot[s->dst] = own->kept[s->a] + (size_t)(in_columns ? at->outer * program->lanes : at->first) * work->lane_size; break;
-        case SUM: (in_columns ? tiles->lane_sum : tiles->row_sum)[wide](own->sum[s->dst], own->slot[s->a], n); break;
-        case DOT: (in_columns ? tiles->lane_dot : tiles->row_dot)[wide](own->sum[s->dst], own->slot[s->a], own->slot[s->b], n); break;
+        case SUM: (in_columns ? acl_emu_engine_tiles->lane_sum : acl_emu_engine_tiles->row_sum)[wide](own->sum[s->dst], own->slot[s->a], n); break;
+        case DOT: (in_columns ? acl_emu_engine_tiles->lane_dot : acl_emu_engine_tiles->row_dot)[wide](own->sum[s->dst], own->slot[s->a], own->slot[s->b], n); break;
         case MAX:
             if (in_columns) {
-                tiles->functions[wide][MAXIMUM](own->sum[s->dst], own->sum[s->dst], own->slot[s->a], NULL, n);
+                acl_emu_engine_tiles->functions[wide][MAXIMUM](own->sum[s->dst], own->sum[s->dst], own->slot[s->a], NULL, n);
             } else {
-                tiles->row_max[wide](own->sum[s->dst], own->slot[s->a], n);
+                acl_emu_engine_tiles->row_max[wide](own->sum[s->dst], own->slot[s->a], n);
             }
             break;
         case FINISH_SUM:
         case FINISH_MAX:
             if (!in_columns) {
                 const double value = s->code == FINISH_SUM ? total_of(own->sum[s->a]) : largest_of(own->sum[s->a], wide);
-                tiles->from_double[wide](own->slot[s->dst], &value, 1);
-                own->finished[s->dst] = value;
+                acl_emu_engine_tiles->from_double[wide](own->slot[s->dst], &value, 1);
             } else if (s->code == FINISH_SUM) {
-                tiles->from_double[wide](own->slot[s->dst], own->sum[s->a], n);
+                acl_emu_engine_tiles->from_double[wide](own->slot[s->dst], own->sum[s->a], n);
             } else {
                 memcpy(own->slot[s->dst], own->sum[s->a], n * work->lane_size);
             }
             break;
-        case WHOLE: run_fused(work, own, at); break;
         case SPREAD:
             if (in_columns) {
                 memcpy(own->slot[s->dst], own->slot[s->a], n * work->lane_size);
             } else {
-                tiles->spread[wide](own->slot[s->dst], own->slot[s->a], work->tile);
+                acl_emu_engine_tiles->spread[wide](own->slot[s->dst], own->slot[s->a], work->tile);
             }
             break;
         }
@@ -393,92 +214,6 @@ static void begin_phase(const job *work, room *own, const phase *now, size_t lan
     }
 }
 
-/* Kernels that were compiled as a whole: no registers, operands as they are stored. */
-
-/* Where an operand's elements of a tile lie in a row: in memory, or gathered in the room that a register would take. */
-static char *row_of(const job *work, room *own, int64_t index, const place *at)
-{
-    const operand_view *operand = &work->operands[index];
-    char *gathered = own->registers + (size_t)index * TILE_BYTES;
-    char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
-    if (operand->inner.count == 1 && operand->inner.stride[0] == operand->item) {
-        return base + at->first * operand->item;
-    }
-    if (index >= work->program->reads) {
-        return gathered;
-    }
-    if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        move_block(operand, base, at, gathered, 0);
-    } else if (operand->inner.count == 1 && operand->inner.stride[0] == 0) {
-        copy_strided(gathered, operand->item, base, 0, at->n, operand->item);
-    } else {
-        move_range(operand, base, at->first, at->n, gathered, 0);
-    }
-    return gathered;
-}
-
-/* Zero, no number, or one that products and quotients with a few others stay in the normal range of float with. */
-static int is_moderate(double value)
-{
-    const double magnitude = value < 0 ? -value : value;
-    return !(magnitude > 0x1p32) && !(magnitude < 0x1p-32 && magnitude > 0);
-}
-
-static void run_fused(const job *work, room *own, const place *at)
-{
-    const header *program = work->program;
-    const size_t whole = at->n / 8 * 8, rest = at->n - whole, item = (size_t)work->operands[0].item;
-    const void *ins[MOST_OPERANDS];
-    for (int64_t k = 0; k < program->reads; k++) {
-        ins[k] = row_of(work, own, k, at);
-    }
-    char *row = row_of(work, own, program->reads, at);
-    void *out = row;
-    fused_kernel *kernel = work->fused[program->way == IN_FLOAT ? PLAIN_FLOAT : program->way];
-    double constants[MOST_SLOTS];
-    const int is_checked = program->way == SETTLED || program->way == PLAIN_FLOAT;
-    for (int64_t k = 0; k < work->fused_count; k++) {
-        constants[k] = work->fused_rows[k] < 0 ? work->fused_constants[k] : own->finished[work->fused_rows[k]];
-        if (is_checked && !is_moderate(constants[k])) {
-            kernel = work->fused[IN_DOUBLE];
-        }
-    }
-    for (int64_t k = 0; k < program->reads && is_checked && work->operands[0].dtype == BF16; k++) {
-        if (!tiles->moderate_bf16(ins[k], at->n)) {
-            kernel = work->fused[IN_DOUBLE];
-        }
-    }
-    kernel(&out, ins, constants, whole);
-    if (rest) { /* filled up to a whole vector */
-        uint64_t padded[MOST_OPERANDS][4];
-        for (int64_t k = 0; k < program->reads; k++) {
-            memset(padded[k], 0, sizeof padded[k]);
-            ins[k] = memcpy(padded[k], (const char *)ins[k] + whole * item, rest * item);
-        }
-        out = padded[program->reads];
-        kernel(&out, ins, constants, 8);
-        memcpy(row + whole * item, out, rest * item);
-    }
-    const operand_view *operand = &work->operands[program->reads];
-    if (row == own->registers + (size_t)program->reads * TILE_BYTES) {
-        char *base = work->memory[program->reads] + offset_of(&operand->outer, at->outer);
-        if (program->shape == BLOCKS && operand->inner.count == 2) {
-            move_block(operand, base, at, row, 1);
-        } else {
-            move_range(operand, base, at->first, at->n, row, 1);
-        }
-    }
-}
-
-static void run_tile(const job *work, room *own, const place *at)
-{
-    if (work->fused) {
-        run_fused(work, own, at);
-    } else {
-        run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, at, at->n);
-    }
-}
-
 /* Units of work */
 
 static void run_map(const job *work, room *own, int64_t unit)
@@ -489,7 +224,7 @@ static void run_map(const job *work, room *own, int64_t unit)
     for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
         const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
         const place at = {.first = first, .n = n};
-        run_tile(work, own, &at);
+        run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, at.n);
     }
 }
 
@@ -506,7 +241,7 @@ static void run_block(const job *work, room *own, int64_t unit)
         at.rows = rows - i < BLOCK_ROWS ? rows - i : BLOCK_ROWS;
         at.columns = columns - j < width ? columns - j : width;
         at.n = (size_t)(at.rows * at.columns);
-        run_tile(work, own, &at);
+        run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, at.n);
     }
 }
 
@@ -578,9 +313,9 @@ static void finish_totals(const job *work, room *own)
             const double *found = work->partials + (row * work->chunks + chunk) * program->sums * PARTIALS;
             for (const step *s = work->steps + only->lane_begin; s < work->steps + only->lane_end; s++) {
                 if (s->code == MAX) {
-                    tiles->row_max[program->wide](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
+                    acl_emu_engine_tiles->row_max[program->wide](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
                 } else if (s->code == SUM || s->code == DOT) {
-                    tiles->row_sum[1](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
+                    acl_emu_engine_tiles->row_sum[1](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
                 }
             }
         }
@@ -591,13 +326,8 @@ static void finish_totals(const job *work, room *own)
 
 /* Rooms */
 
-static int prepare_room(const job *work, room *own)
+static int make_room(room *own, size_t size)
 {
-    const header *program = work->program;
-    const size_t columns = program->shape == COLUMNS ? (size_t)(program->outer * program->lanes) : (size_t)program->inner;
-    const size_t kept = program->kept ? (columns * work->lane_size + 63) / 64 * 64 : 0;
-    const size_t sums = (work->tile > PARTIALS ? work->tile : PARTIALS) * sizeof(double);
-    const size_t size = (size_t)program->slots * TILE_BYTES + 2 * TILE_BYTES + kept * (size_t)program->kept + sums * (size_t)program->sums;
     if (own->size < size) {
         free_room(own);
         own->registers = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
@@ -606,6 +336,26 @@ static int prepare_room(const job *work, room *own)
         }
         own->size = size;
         pthread_setspecific(ending, own);
+    }
+    return 1;
+}
+
+static int prepare_room(const job *work, room *own)
+{
+    const header *program = work->program;
+    if (work->whole) {
+        const int there = make_room(own, acl_emu_whole_room(work));
+        if (there) {
+            acl_emu_prepare_whole(work, own, own->registers);
+        }
+        return there;
+    }
+    const size_t columns = program->shape == COLUMNS ? (size_t)(program->outer * program->lanes) : (size_t)program->inner;
+    const size_t kept = program->kept ? (columns * work->lane_size + 63) / 64 * 64 : 0;
+    const size_t sums = (work->tile > PARTIALS ? work->tile : PARTIALS) * sizeof(double);
+    const size_t size = (size_t)program->slots * TILE_BYTES + 2 * TILE_BYTES + kept * (size_t)program->kept + sums * (size_t)program->sums;
+    if (!make_room(own, size)) {
+        return 0;
     }
     char *next = own->registers;
     for (int64_t k = 0; k < program->slots; k++, next += TILE_BYTES) {
@@ -619,12 +369,9 @@ static int prepare_room(const job *work, room *own)
     for (int64_t k = 0; k < program->sums; k++, next += sums) {
         own->sum[k] = next;
     }
-    if (work->fused && program->phases == 1) {
-        return 1;
-    }
     for (int64_t k = 0; k < program->constants; k++) {
-        tiles->from_double[program->wide](own->slot[k], &work->constants[k], 1);
-        tiles->spread[program->wide](own->slot[k], own->slot[k], work->tile);
+        acl_emu_engine_tiles->from_double[program->wide](own->slot[k], &work->constants[k], 1);
+        acl_emu_engine_tiles->spread[program->wide](own->slot[k], own->slot[k], work->tile);
     }
     const place everywhere = {.n = work->tile};
     run_steps(work, own, 0, program->prologue_end, &everywhere, work->tile);
@@ -648,6 +395,10 @@ static void run_units(job *work)
         if (!ready && !(ready = prepare_room(work, own))) {
             atomic_store(&work->failed, 1);
             return;
+        }
+        if (work->whole) {
+            acl_emu_run_whole(work, own, unit);
+            continue;
         }
         switch (work->program->shape) {
         case MAP: run_map(work, own, unit); break;
@@ -836,6 +587,48 @@ static int overlapping(const job *work)
     return 0;
 }
 
+/* Whether results are best written past the caches: they do not fit, and nothing of them was read. */
+static int is_streamed(const job *work)
+{
+    const header *program = work->program;
+    int64_t bytes = 0;
+    for (int64_t k = 0; k < program->operands; k++) {
+        bytes += work->operands[k].extent;
+        for (int64_t w = program->reads; w < program->operands; w++) {
+            if (k < program->reads && work->memory[k] == work->memory[w]) {
+                return 0;
+            }
+        }
+    }
+    return bytes >= STREAMED_BYTES;
+}
+
+/* Cut a program that runs step by step into units; 0 where there is no memory for them. */
+static int divide(job *work)
+{
+    const header *program = work->program;
+    work->tile = TILE_BYTES / work->lane_size;
+    switch (program->shape) {
+    case MAP:
+        work->unit_length = CHUNK_TILES * (int64_t)work->tile;
+        work->units = (program->inner + work->unit_length - 1) / work->unit_length;
+        return 1;
+    case BLOCKS: work->units = program->outer * ((program->block + BLOCK_ROWS - 1) / BLOCK_ROWS); return 1;
+    case ROWS:
+        work->unit_length = CHUNK_TILES * (int64_t)work->tile / program->inner;
+        work->unit_length = work->unit_length ? work->unit_length : 1;
+        work->units = (program->outer + work->unit_length - 1) / work->unit_length;
+        return 1;
+    case COLUMNS: work->units = (program->inner + program->lanes - 1) / program->lanes; return 1;
+    default:
+        work->unit_length = TOTAL_TILES * (int64_t)work->tile;
+        work->chunks = (program->inner + work->unit_length - 1) / work->unit_length;
+        work->units = program->outer * work->chunks;
+        work->partials = malloc((size_t)(work->units * program->sums * PARTIALS) * sizeof(double));
+        return work->partials != NULL;
+    }
+}
+
 /* 0: done; 1: operands overlap; 2: no memory; -1 - k: operand k does not lie in device memory. */
 EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *addresses, int64_t on_host, int64_t threads)
 {
@@ -847,8 +640,8 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
         .steps = (const step *)(numbers + program->step_at),
         .constants = (const double *)(numbers + program->constant_at),
         .fused_constants = (const double *)(numbers + program->fused_constant_at),
-        .fused_rows = numbers + program->fused_row_at,
-        .fused_count = program->fused_row_at - program->fused_constant_at,
+        .fused_operands = numbers + program->fused_operand_at,
+        .fused_count = program->fused_operand_at - program->fused_constant_at,
         .lane_size = program->wide ? sizeof(double) : sizeof(float),
     };
     for (int64_t k = 0; k < program->operands; k++) {
@@ -860,40 +653,21 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
     if (overlapping(&work)) {
         return OVERLAP;
     }
-    work.tile = TILE_BYTES / work.lane_size;
     if (program->fused >= 0) {
-        work.fused = fused->entries[program->fused].kernels[work.operands[0].dtype];
+        work.whole = &fused->entries[program->fused];
+        work.kernel = (program->shape == COLUMNS ? work.whole->columns : work.whole->kernels)[program->storage][program->way];
+        work.streamed = is_streamed(&work);
     }
-    int64_t total = program->outer * program->inner;
-    switch (program->shape) {
-    case MAP:
-        work.unit_length = CHUNK_TILES * (int64_t)work.tile;
-        work.units = (program->inner + work.unit_length - 1) / work.unit_length;
-        break;
-    case BLOCKS: work.units = program->outer * ((program->block + BLOCK_ROWS - 1) / BLOCK_ROWS); break;
-    case ROWS:
-        work.unit_length = CHUNK_TILES * (int64_t)work.tile / program->inner;
-        work.unit_length = work.unit_length ? work.unit_length : 1;
-        work.units = (program->outer + work.unit_length - 1) / work.unit_length;
-        break;
-    case COLUMNS: work.units = (program->inner + program->lanes - 1) / program->lanes; break;
-    default:
-        work.unit_length = TOTAL_TILES * (int64_t)work.tile;
-        work.chunks = (program->inner + work.unit_length - 1) / work.unit_length;
-        work.units = program->outer * work.chunks;
-        work.partials = malloc((size_t)(work.units * program->sums * PARTIALS) * sizeof(double));
-        if (!work.partials) {
-            return NO_MEMORY;
-        }
-        break;
+    if (!(work.whole ? acl_emu_divide_whole(&work) : divide(&work))) {
+        return NO_MEMORY;
     }
-    if (total < THREADED_LANES || work.units < 2) {
+    if (program->outer * program->inner < THREADED_LANES || work.units < 2) {
         threads = 1;
     }
     acl_emu_engine_together(run_units_of, &work, threads < work.units ? threads : work.units);
     if (program->shape == TOTALS && !atomic_load(&work.failed)) {
         if (prepare_room(&work, &own_room)) {
-            finish_totals(&work, &own_room);
+            (work.whole ? acl_emu_finish_whole : finish_totals)(&work, &own_room);
         } else {
             atomic_store(&work.failed, 1);
         }

@@ -18,7 +18,7 @@ enum { F32, F64, F16, BF16, BOOL8, I8, U8, I16, I32, I64, DTYPES };
 enum {
     ADD, SUB, MUL, DIV, NEG, ABS, SIGN, SQUARE, MAXIMUM, MINIMUM, EXP, EXP_OF_DIFFERENCE, LOG, LOG1P, SQRT,
     LESS, LESS_EQUAL, EQUAL, NOT_EQUAL, AND, OR, NOT, WHERE, AS_NUMBER, ROUND_F32, ROUND_F16, ROUND_BF16, FUNCTIONS,
-    LOAD = FUNCTIONS, LOAD_MASK, STORE, KEEP, TAKE, SUM, DOT, MAX, FINISH_SUM, FINISH_MAX, SPREAD, WHOLE
+    LOAD = FUNCTIONS, LOAD_MASK, STORE, KEEP, TAKE, SUM, DOT, MAX, FINISH_SUM, FINISH_MAX, SPREAD
 };
 
 /* dst = function(a, b, c) on n lanes; dst may be one of the others. */
@@ -37,22 +37,35 @@ typedef struct {
     void (*lane_sum[2])(double *sums, const void *lanes, size_t n);
     void (*lane_dot[2])(double *sums, const void *lanes, const void *others, size_t n);
     void (*from_double[2])(void *lanes, const double *values, size_t n);
-    int (*moderate_bf16)(const uint16_t *memory, size_t n);
     /* Of elements of two and of four bytes: eight lines of eight, turned (strides in bytes), and every second one. */
     void (*turn[2])(char *to, int64_t to_stride, const char *from, int64_t from_stride);
     void (*every_second[2])(void *to, const void *from, size_t n);
+    void (*stream)(char *to, const char *from, size_t size); /* a copy that passes by the caches; a fence has to follow */
 } tile_code;
 
-/* How a kernel is evaluated: in float, with what may round wrongly again in double; in double; in float, which cannot round wrongly
- * unless numbers fade; in float whatever they do, with the kernel of the way before. */
-enum { SETTLED, IN_DOUBLE, PLAIN_FLOAT, IN_FLOAT };
+/* How a kernel is evaluated: in float, with what may round wrongly again in double; in double; in float. */
+enum { SETTLED, IN_DOUBLE, PLAIN_FLOAT, WAYS };
 
-/* A kernel compiled as a whole: outs = kernel(ins, constants) on n elements of one storage type. */
-typedef void fused_kernel(void *const *outs, const void *const *ins, const double *constants, size_t n);
+typedef struct {
+    void *const *outs; /* where elements of results go, by their number */
+    const void *const *ins;
+    const double *constants;
+    char *const *kept;      /* rooms for as many doubles as there are elements, and some more */
+    double *sums, *results; /* reductions, and results with one number for a row; `stride` apart where there are several */
+    size_t stride;
+} fused_call;
+
+/* A kernel compiled as a whole, on n elements of one storage type: of a row, or of a part of one, in which case `sums` gets PARTIALS
+ * numbers for each reduction; or of as many columns, of each of which it adds one element to `sums`. */
+typedef void fused_kernel(const fused_call *call, size_t n);
 
 typedef struct {
     const char *signature;
-    fused_kernel *kernels[BF16 + 1][3]; /* by storage type and way; NULL where there is none */
+    const char *reductions; /* a letter for each: s (sum), m (max) */
+    int64_t kept;
+    fused_kernel *kernels[BF16 + 1][WAYS]; /* by storage type and way; NULL where there is none */
+    fused_kernel *columns[BF16 + 1][WAYS];
+    fused_kernel *finish; /* from `sums` to `results`, where rows can be worked on in parts */
 } fused_entry;
 
 typedef struct {
@@ -62,9 +75,11 @@ typedef struct {
 
 extern const fused_table acl_emu_fused_baseline;
 extern const fused_table acl_emu_fused_v3;
+extern const fused_table acl_emu_fused_v4;
 
 extern const tile_code acl_emu_tiles_baseline;
 extern const tile_code acl_emu_tiles_v3;
+extern const tile_code acl_emu_tiles_v4;
 
 /* Call function(argument) on the calling thread and on up to `threads` - 1 helpers at once; returns when all of them have returned. */
 void acl_emu_engine_together(void (*function)(void *), void *argument, int64_t threads);

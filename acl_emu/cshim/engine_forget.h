@@ -2,15 +2,13 @@
 #undef T
 #undef V
 #undef M
+#undef I
 #undef U
 #undef UNSIGNED
 #undef BARE
-#undef WIDTH
 #undef NAME
-#undef SELECT_WIDE
-#undef FMA_WIDE
-#undef MIN_WIDE
-#undef MAX_WIDE
+#undef WIDE
+#undef WIDE_COMPARED
 #undef SIGN_BIT
 #undef DIGITS
 #undef BIAS
@@ -19,7 +17,7 @@
 #undef EXP_MOST
 #undef LN2_HIGH
 #undef LN2_LOW
+#undef ROOT_OF_TWO
 #undef LEAST_NORMAL
 #undef SCALE_UP
 #undef SCALE_DIGITS
-#undef EXP_ZERO

@@ -101,10 +101,10 @@ BY_VECTORS(exponential_of_difference, NAME(exp_of_difference)(x, y))
 BY_VECTORS(logarithm, NAME(log_of)(x))
 BY_VECTORS(logarithm_1p, NAME(log1p_of)(x))
 UNARY(square_root, SQUARE_ROOT(x))
-COMPARISON(less, x < y)
-COMPARISON(less_equal, x <= y)
-COMPARISON(equal, x == y)
-COMPARISON(not_equal, x != y)
+COMPARISON(is_less, x < y)
+COMPARISON(is_less_equal, x <= y)
+COMPARISON(is_equal, x == y)
+COMPARISON(is_not_equal, x != y)
 LOGICAL(both, x &y)
 LOGICAL(either, x | y)
 LOGICAL(inverse, ~x)
@@ -244,7 +244,7 @@ static void NAME(row_max)(void *partials, const void *lanes, size_t n)
     for (; i + PARTIALS <= n; i += PARTIALS) {
         for (size_t k = 0; k < VECTORS; k++) {
             const V value = NAME(read)(a + i + k * WIDTH);
-            largest[k] = NAME(select)((value > largest[k]) | (value != value), value, largest[k]);
+            largest[k] = NAME(maximum)(largest[k], value);
         }
     }
     for (size_t k = 0; k < VECTORS; k++) {

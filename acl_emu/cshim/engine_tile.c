@@ -6,7 +6,7 @@
 
 #define T float
 #define V float_vector
-#define WIDTH 8
+#define WIDTH FLOATS
 #define MASK int32_t
 #define NAME(name) name##_float
 #define ABSOLUTE(x) fabsf(x)
@@ -22,7 +22,7 @@
 
 #define T double
 #define V double_vector
-#define WIDTH 4
+#define WIDTH DOUBLES
 #define MASK int64_t
 #define NAME(name) name##_double
 #define ABSOLUTE(x) fabs(x)
@@ -35,7 +35,7 @@
         float *d = lanes;                                                                                      \
         const uint16_t *a = memory;                                                                            \
         size_t i = 0;                                                                                          \
-        for (; i + 8 <= n; i += 8) {                                                                           \
+        for (; i + FLOATS <= n; i += FLOATS) {                                                                           \
             write_float(d + i, read_##half(a + i));                                                            \
         }                                                                                                      \
         for (; i < n; i++) {                                                                                   \
@@ -47,10 +47,10 @@
         double *d = lanes;                                                                                     \
         const uint16_t *a = memory;                                                                            \
         size_t i = 0;                                                                                          \
-        for (; i + 8 <= n; i += 8) {                                                                           \
+        for (; i + FLOATS <= n; i += FLOATS) {                                                                           \
             const float_vector values = read_##half(a + i);                                                    \
             write_double(d + i, lower_half(values));                                                           \
-            write_double(d + i + 4, upper_half(values));                                                       \
+            write_double(d + i + DOUBLES, upper_half(values));                                                       \
         }                                                                                                      \
         for (; i < n; i++) {                                                                                   \
             d[i] = float_of_##half(a[i]);                                                                      \
@@ -61,7 +61,7 @@
         uint16_t *d = memory;                                                                                  \
         const float *a = lanes;                                                                                \
         size_t i = 0;                                                                                          \
-        for (; i + 8 <= n; i += 8) {                                                                           \
+        for (; i + FLOATS <= n; i += FLOATS) {                                                                           \
             write_##half(d + i, read_float(a + i));                                                            \
         }                                                                                                      \
         for (; i < n; i++) {                                                                                   \
@@ -73,8 +73,8 @@
         uint16_t *d = memory;                                                                                  \
         const double *a = lanes;                                                                               \
         size_t i = 0;                                                                                          \
-        for (; i + 8 <= n; i += 8) {                                                                           \
-            write_##half(d + i, odd_joined(read_double(a + i), read_double(a + i + 4)));                       \
+        for (; i + FLOATS <= n; i += FLOATS) {                                                                           \
+            write_##half(d + i, odd_joined(read_double(a + i), read_double(a + i + DOUBLES)));                       \
         }                                                                                                      \
         for (; i < n; i++) {                                                                                   \
             d[i] = half##_of_float(odd_float(a[i]));                                                           \
@@ -118,20 +118,7 @@ static void round_f32_float(void *dst, const void *a, const void *b, const void 
     memmove(dst, a, n * sizeof(float));
 }
 
-/* Whether all numbers are zero or such that products and quotients of a few of them stay in the normal range of float. */
-static int moderate_bf16(const uint16_t *memory, size_t n)
-{
-    enum { LEAST = (127 - 24) << 7, MOST = (127 + 16) << 7 };
-    uint16_t largest = 0, smallest = UINT16_MAX; /* of magnitudes less one step: zero comes out on top */
-    for (size_t i = 0; i < n; i++) {
-        const uint16_t magnitude = memory[i] & 0x7fff, less = (uint16_t)(magnitude - 1);
-        largest = magnitude > largest ? magnitude : largest;
-        smallest = less < smallest ? less : smallest;
-    }
-    return largest <= MOST && smallest >= LEAST - 1;
-}
-
-#ifdef WIDE
+#if defined(HAS_64) || defined(HAS_32)
 static void turn_4(char *to, int64_t to_stride, const char *from, int64_t from_stride)
 {
     __m256 line[8], pair[8];
@@ -199,12 +186,28 @@ TURN(turn_4, uint32_t)
 EVERY_SECOND(every_second_2, uint16_t)
 EVERY_SECOND(every_second_4, uint32_t)
 
+static void stream(char *to, const char *from, size_t size)
+{
+#if defined(HAS_64) || defined(HAS_32)
+    const size_t before = (64 - (uintptr_t)to % 64) % 64, begin = before < size ? before : size, end = begin + (size - begin) / 64 * 64;
+    memcpy(to, from, begin);
+    for (size_t i = begin; i < end; i += 64) {
+        const __m256i low = _mm256_loadu_si256((const __m256i *)(from + i)), high = _mm256_loadu_si256((const __m256i *)(from + i + 32));
+        _mm256_stream_si256((__m256i *)(to + i), low);
+        _mm256_stream_si256((__m256i *)(to + i + 32), high);
+    }
+    memcpy(to + end, from + end, size - end);
+#else
+    memcpy(to, from, size);
+#endif
+}
+
 #define FUNCTION_TABLE(lane)                                                                                                 \
     {                                                                                                                        \
         add_##lane, subtract_##lane, multiply_##lane, divide_##lane, negate_##lane, magnitude_##lane, sign_of_##lane,         \
             square_##lane, larger_##lane, smaller_##lane, exponential_##lane, exponential_of_difference_##lane,             \
-            logarithm_##lane, logarithm_1p_##lane, square_root_##lane, less_##lane, less_equal_##lane, equal_##lane,         \
-            not_equal_##lane, both_##lane, either_##lane, inverse_##lane, where_##lane, as_number_##lane, round_f32_##lane,  \
+            logarithm_##lane, logarithm_1p_##lane, square_root_##lane, is_less_##lane, is_less_equal_##lane, is_equal_##lane, \
+            is_not_equal_##lane, both_##lane, either_##lane, inverse_##lane, where_##lane, as_number_##lane, round_f32_##lane,  \
             round_f16_##lane, round_bf16_##lane                                                                              \
     }
 #define LOAD_TABLE(lane)                                                                                                     \
@@ -226,7 +229,7 @@ const tile_code TILES = {
     .lane_sum = {lane_sum_float, lane_sum_double},
     .lane_dot = {lane_dot_float, lane_dot_double},
     .from_double = {from_double_float, from_double_double},
-    .moderate_bf16 = moderate_bf16,
     .turn = {turn_2, turn_4},
     .every_second = {every_second_2, every_second_4},
+    .stream = stream,
 };

@@ -1,4 +1,7 @@
-/* Vectors of 32 bytes, functions on them, and half types: what everything that works on tiles is made of. */
+/* Vectors, functions on them, and half types: what everything that works on tiles is made of.
+ *
+ * Three kinds of processors: with 64-byte vectors and masks of bits (HAS_64), with 32-byte vectors and fused multiply-add (HAS_32), and any
+ * other, for which the compiler makes 32-byte vectors of what there is. All take the same steps; only the last rounds a product before a sum. */
 #ifndef ACL_EMU_ENGINE_TYPES_H
 #define ACL_EMU_ENGINE_TYPES_H
 
@@ -6,32 +9,54 @@
 
 #include <math.h>
 #include <string.h>
-#if defined(__F16C__) && defined(__AVX2__) && defined(__FMA__)
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #include <immintrin.h>
-#define WIDE 1
+#define HAS_64 1
+#define VECTOR_BYTES 64
+#elif defined(__F16C__) && defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+#define HAS_32 1
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 32
 #endif
 
-typedef float float_vector __attribute__((vector_size(32)));
-typedef int32_t float_mask __attribute__((vector_size(32)));
-typedef uint32_t float_bits __attribute__((vector_size(32)));
-typedef double double_vector __attribute__((vector_size(32)));
-typedef int64_t double_mask __attribute__((vector_size(32)));
-typedef uint64_t double_bits __attribute__((vector_size(32)));
+/* Numbers in a vector. */
+enum { FLOATS = VECTOR_BYTES / 4, DOUBLES = VECTOR_BYTES / 8 };
+
+typedef float float_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t float_words __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint32_t float_bits __attribute__((vector_size(VECTOR_BYTES)));
+typedef double double_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef int64_t double_words __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint64_t double_bits __attribute__((vector_size(VECTOR_BYTES)));
+
+/* Truth values: a bit for each number, or as many bits as the number has. Either way & | ~ work on them. */
+#ifdef HAS_64
+typedef __mmask16 float_mask;
+typedef __mmask8 double_mask;
+#else
+typedef float_words float_mask;
+typedef double_words double_mask;
+#endif
 
 /* Polynomials fitted to (exp(r) - 1 - r) / r² on ±ln(2)/2 and to the tail of log(1 + f) on [√½ - 1, √2 - 1]. */
 
 #define T float
 #define V float_vector
 #define M float_mask
+#define I float_words
 #define U float_bits
 #define UNSIGNED uint32_t
-#define BARE __m256
-#define WIDTH 8
 #define NAME(name) name##_float
-#define SELECT_WIDE _mm256_blendv_ps
-#define FMA_WIDE _mm256_fmadd_ps
-#define MIN_WIDE _mm256_min_ps
-#define MAX_WIDE _mm256_max_ps
+#ifdef HAS_64
+#define BARE __m512
+#define WIDE(name) _mm512_##name##_ps
+#define WIDE_COMPARED _mm512_cmp_ps_mask
+#else
+#define BARE __m256
+#define WIDE(name) _mm256_##name##_ps
+#endif
 #define SIGN_BIT ((int32_t)0x80000000)
 #define DIGITS 23
 #define BIAS 127
@@ -40,6 +65,7 @@ typedef uint64_t double_bits __attribute__((vector_size(32)));
 #define EXP_MOST 89.0f
 #define LN2_HIGH 0.693359375f
 #define LN2_LOW -2.12194440e-4f
+#define ROOT_OF_TWO 1.41421354f
 #define LEAST_NORMAL 1.17549435e-38f
 #define SCALE_UP 33554432.0f
 #define SCALE_DIGITS 25.0f
@@ -73,21 +99,14 @@ static inline V NAME(reduced)(V x, V k)
     return NAME(fma)(-k, (V){} + LN2_LOW, NAME(fma)(-k, (V){} + LN2_HIGH, x));
 }
 
-static inline M NAME(shifted_down)(M value, int digits);
-
-/* In two steps, so that results below the smallest normal number come out right. */
-static inline V NAME(scaled)(V value, M power)
-{
-    const M half = NAME(shifted_down)(power, 1);
-    return value * (V)((half + BIAS) << DIGITS) * (V)((power - half + BIAS) << DIGITS);
-}
-
 #include "engine_vector.h"
 
 /* Off by less than 1 ulp. */
 static inline V exp_of_float(V x)
 {
-    return exp_within_float(within_float(x, EXP_LEAST, EXP_MOST), all_float(0));
+    V k;
+    const V r = exp_reduced_float(within_float(x, EXP_LEAST, EXP_MOST), &k);
+    return exp_of_rest_float(r, k);
 }
 
 /* exp(x - y), with what the difference loses. */
@@ -95,9 +114,11 @@ static inline V exp_of_difference_float(V x, V y)
 {
     const V difference = x - y, other = difference - x;
     const V rest = (x - (difference - other)) - (y + other);
-    /* Beyond the limits, where the result is zero, infinite or no number, there is nothing to make up for. */
-    const V kept = select_float((difference > EXP_LEAST) & (difference < EXP_MOST), rest, all_float(0));
-    return exp_within_float(within_float(difference, EXP_LEAST, EXP_MOST), kept);
+    /* Where the result is zero, infinite or no number, there is nothing to make up for. */
+    const V kept = select_float(less_float(absolute_float(difference), all_float(-EXP_LEAST)), rest, all_float(0));
+    V k;
+    const V r = exp_reduced_float(within_float(difference, EXP_LEAST, EXP_MOST), &k);
+    return exp_of_rest_float(r + kept, k);
 }
 
 #include "engine_forget.h"
@@ -105,22 +126,25 @@ static inline V exp_of_difference_float(V x, V y)
 #define T double
 #define V double_vector
 #define M double_mask
+#define I double_words
 #define U double_bits
 #define UNSIGNED uint64_t
-#define BARE __m256d
-#define WIDTH 4
 #define NAME(name) name##_double
-#define SELECT_WIDE _mm256_blendv_pd
-#define FMA_WIDE _mm256_fmadd_pd
-#define MIN_WIDE _mm256_min_pd
-#define MAX_WIDE _mm256_max_pd
+#ifdef HAS_64
+#define BARE __m512d
+#define WIDE(name) _mm512_##name##_pd
+#define WIDE_COMPARED _mm512_cmp_pd_mask
+#else
+#define BARE __m256d
+#define WIDE(name) _mm256_##name##_pd
+#endif
 #define SIGN_BIT ((int64_t)0x8000000000000000)
 #define DIGITS 52
 #define BIAS 1023
 #define ROUNDING 6755399441055744.0
-#define EXP_LEAST -708.0
-#define EXP_MOST 709.0
-#define EXP_ZERO -745.14 /* below it there is no double but zero: what is multiplied by infinity is no number */
+#define EXP_LEAST -746.0
+#define EXP_MOST 710.0
+#define ROOT_OF_TWO 1.4142135623730951
 #define LEAST_NORMAL 2.2250738585072014e-308
 #define SCALE_UP 18014398509481984.0
 #define SCALE_DIGITS 54.0
@@ -158,18 +182,14 @@ static inline V NAME(reduced)(V x, V k)
     return NAME(fma)(-k, (V){} + 0.69314718055994530942, x);
 }
 
-static inline V NAME(scaled)(V value, M power)
-{
-    return value * (V)((power + BIAS) << DIGITS);
-}
-
 #include "engine_vector.h"
 
-/* Off by 2^-43: results end in narrower types, in which those below 10^-307 are zero, and differences of such numbers lose nothing. */
+/* Off by 2^-43. */
 static inline V exp_of_double(V x)
 {
-    const V value = exp_within_double(within_double(x, EXP_LEAST, EXP_MOST), all_double(0));
-    return select_double(x > EXP_MOST, all_double(INFINITY), select_double(x < EXP_ZERO, all_double(0), value));
+    V k;
+    const V r = exp_reduced_double(within_double(x, EXP_LEAST, EXP_MOST), &k);
+    return exp_of_rest_double(r, k);
 }
 
 static inline V exp_of_difference_double(V x, V y)
@@ -241,9 +261,13 @@ static inline float odd_float(double value)
     return float_of_word(bits);
 }
 
+/* Between vectors of float and the two vectors of double that have as many numbers. */
+
 static inline double_vector lower_half(float_vector values)
 {
-#ifdef WIDE
+#if defined(HAS_64)
+    return (double_vector)_mm512_cvtps_pd(_mm512_castps512_ps256((__m512)values));
+#elif defined(HAS_32)
     return (double_vector)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)values));
 #else
     return (double_vector){values[0], values[1], values[2], values[3]};
@@ -252,16 +276,62 @@ static inline double_vector lower_half(float_vector values)
 
 static inline double_vector upper_half(float_vector values)
 {
-#ifdef WIDE
+#if defined(HAS_64)
+    return (double_vector)_mm512_cvtps_pd(_mm512_extractf32x8_ps((__m512)values, 1));
+#elif defined(HAS_32)
     return (double_vector)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)values, 1));
 #else
     return (double_vector){values[4], values[5], values[6], values[7]};
 #endif
 }
 
+static inline double_mask lower_mask(float_mask mask)
+{
+#if defined(HAS_64)
+    return (double_mask)mask;
+#elif defined(HAS_32)
+    return (double_mask)_mm256_cvtepi32_epi64(_mm256_castsi256_si128((__m256i)mask));
+#else
+    return (double_mask){mask[0], mask[1], mask[2], mask[3]};
+#endif
+}
+
+static inline double_mask upper_mask(float_mask mask)
+{
+#if defined(HAS_64)
+    return (double_mask)(mask >> 8);
+#elif defined(HAS_32)
+    return (double_mask)_mm256_cvtepi32_epi64(_mm256_extracti128_si256((__m256i)mask, 1));
+#else
+    return (double_mask){mask[4], mask[5], mask[6], mask[7]};
+#endif
+}
+
+static inline float_mask joined_masks(double_mask low, double_mask high)
+{
+#if defined(HAS_64)
+    return (float_mask)(low | high << 8);
+#elif defined(HAS_32)
+    const __m256i lows = (__m256i)low, highs = (__m256i)high; /* a mask is the same in all of its words */
+    const __m256i words = (__m256i)_mm256_shuffle_ps((__m256)lows, (__m256)highs, 0x88);
+    return (float_mask)_mm256_permute4x64_epi64(words, 0xd8);
+#else
+    return (float_mask){low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};
+#endif
+}
+
+#ifdef HAS_64
+static inline float_vector side_by_side(__m256 low, __m256 high)
+{
+    return (float_vector)_mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+}
+#endif
+
 static inline float_vector joined(double_vector low, double_vector high)
 {
-#ifdef WIDE
+#if defined(HAS_64)
+    return side_by_side(_mm512_cvtpd_ps((__m512d)low), _mm512_cvtpd_ps((__m512d)high));
+#elif defined(HAS_32)
     return (float_vector)_mm256_set_m128(_mm256_cvtpd_ps((__m256d)high), _mm256_cvtpd_ps((__m256d)low));
 #else
     return (float_vector){low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};
@@ -270,26 +340,41 @@ static inline float_vector joined(double_vector low, double_vector high)
 
 static inline int any(float_mask mask)
 {
-#ifdef WIDE
+#if defined(HAS_64)
+    return mask != 0;
+#elif defined(HAS_32)
     return _mm256_movemask_ps((__m256)mask);
 #else
     int found = 0;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < FLOATS; i++) {
         found |= mask[i];
     }
     return found;
 #endif
 }
 
-/* Eight numbers of a half type. */
+/* The first `count` of a vector. */
+static inline float_mask first_ones(size_t count)
+{
+#if defined(HAS_64)
+    return (float_mask)((1u << count) - 1);
+#else
+    const float_words number = {0, 1, 2, 3, 4, 5, 6, 7};
+    return number < (float_words){} + (int32_t)count;
+#endif
+}
+
+/* As many numbers of a half type, and truth values. */
 
 static inline float_vector read_f16(const uint16_t *memory)
 {
-#ifdef WIDE
+#if defined(HAS_64)
+    return (float_vector)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)memory));
+#elif defined(HAS_32)
     return (float_vector)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)memory));
 #else
     float_vector values;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < FLOATS; i++) {
         values[i] = float_of_f16(memory[i]);
     }
     return values;
@@ -298,45 +383,72 @@ static inline float_vector read_f16(const uint16_t *memory)
 
 static inline float_vector read_bf16(const uint16_t *memory)
 {
-#ifdef WIDE
+#if defined(HAS_64)
+    return (float_vector)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)memory)), 16);
+#elif defined(HAS_32)
     return (float_vector)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)memory)), 16);
 #else
     float_vector values;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < FLOATS; i++) {
         values[i] = float_of_bf16(memory[i]);
     }
     return values;
 #endif
 }
 
+static inline float_mask read_mask(const uint8_t *memory)
+{
+#if defined(HAS_64)
+    const __m128i values = _mm_loadu_si128((const __m128i *)memory);
+    return _mm_test_epi8_mask(values, values);
+#elif defined(HAS_32)
+    const __m256i values = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)memory));
+    return (float_mask)_mm256_cmpgt_epi32(values, _mm256_setzero_si256());
+#else
+    float_mask mask;
+    for (int i = 0; i < FLOATS; i++) {
+        mask[i] = memory[i] ? -1 : 0;
+    }
+    return mask;
+#endif
+}
+
 static inline void write_f16(uint16_t *memory, float_vector values)
 {
-#ifdef WIDE
+#if defined(HAS_64)
+    _mm256_storeu_si256((__m256i *)memory, _mm512_cvtps_ph((__m512)values, _MM_FROUND_TO_NEAREST_INT));
+#elif defined(HAS_32)
     _mm_storeu_si128((__m128i *)memory, _mm256_cvtps_ph((__m256)values, _MM_FROUND_TO_NEAREST_INT));
 #else
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < FLOATS; i++) {
         memory[i] = f16_of_float(values[i]);
+    }
+#endif
+}
+
+/* The upper halves of numbers of four bytes. */
+static inline void write_upper_halves(uint16_t *memory, float_bits bits)
+{
+#if defined(HAS_64)
+    _mm256_storeu_si256((__m256i *)memory, _mm512_cvtepi32_epi16(_mm512_srli_epi32((__m512i)bits, 16)));
+#elif defined(HAS_32)
+    const __m256i upper = _mm256_srli_epi32((__m256i)bits, 16);
+    _mm_storeu_si128((__m128i *)memory, _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1)));
+#else
+    for (int i = 0; i < FLOATS; i++) {
+        memory[i] = (uint16_t)(bits[i] >> 16);
     }
 #endif
 }
 
 static inline void write_bf16(uint16_t *memory, float_vector values)
 {
-#ifdef WIDE
-    const __m256i bits = (__m256i)values, high = _mm256_srli_epi32(bits, 16), one = _mm256_set1_epi32(1);
-    const __m256i nudged = _mm256_add_epi32(bits, _mm256_add_epi32(_mm256_and_si256(high, one), _mm256_set1_epi32(0x7fff)));
-    const __m256i quiet = _mm256_or_si256(high, _mm256_set1_epi32(0x40)); /* NaN keeps its sign */
-    const __m256 nan = _mm256_cmp_ps((__m256)values, (__m256)values, _CMP_UNORD_Q);
-    const __m256i chosen = _mm256_blendv_epi8(_mm256_srli_epi32(nudged, 16), quiet, (__m256i)nan);
-    _mm_storeu_si128((__m128i *)memory, _mm_packus_epi32(_mm256_castsi256_si128(chosen), _mm256_extracti128_si256(chosen, 1)));
-#else
-    for (int i = 0; i < 8; i++) {
-        memory[i] = bf16_of_float(values[i]);
-    }
-#endif
+    const float_bits bits = (float_bits)values, nudged = bits + 0x7fff + (bits >> 16 & 1);
+    const float_vector quiet = (float_vector)(bits | 0x400000); /* NaN keeps its sign */
+    write_upper_halves(memory, (float_bits)select_float(not_equal_float(values, values), quiet, (float_vector)nudged));
 }
 
-#ifdef WIDE
+#ifdef HAS_32
 /* Four doubles as odd floats, provided that none lies between zero and the smallest normal float. */
 static inline __m128 odd_floats(__m256d values)
 {
@@ -357,17 +469,26 @@ static inline __m256d tiny(__m256d values)
 /* Doubles as odd floats, which round to a half type as the doubles would. */
 static inline float_vector odd_joined(double_vector low, double_vector high)
 {
-#ifdef WIDE
+#if defined(HAS_64)
+    const __m256 below = _mm512_cvt_roundpd_ps((__m512d)low, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    const __m256 above = _mm512_cvt_roundpd_ps((__m512d)high, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    const double_mask lost_low = not_equal_double((double_vector)_mm512_cvtps_pd(below), low);
+    const double_mask lost_high = not_equal_double((double_vector)_mm512_cvtps_pd(above), high);
+    const __m512i bits = (__m512i)side_by_side(below, above);
+    return (float_vector)_mm512_mask_or_epi32(bits, joined_masks(lost_low, lost_high), bits, _mm512_set1_epi32(1));
+#else
+#ifdef HAS_32
     if (!_mm256_movemask_pd(_mm256_or_pd(tiny((__m256d)low), tiny((__m256d)high)))) {
         return (float_vector)_mm256_set_m128(odd_floats((__m256d)high), odd_floats((__m256d)low));
     }
 #endif
-    float_vector values;
-    for (int i = 0; i < 4; i++) {
+    float_vector values = {0};
+    for (int i = 0; i < DOUBLES; i++) {
         values[i] = odd_float(low[i]);
-        values[i + 4] = odd_float(high[i]);
+        values[i + DOUBLES] = odd_float(high[i]);
     }
     return values;
+#endif
 }
 
 #endif

@@ -20,19 +20,40 @@ static inline V NAME(all)(T value)
     return value - (V){0};
 }
 
+#ifdef HAS_64
+#define COMPARISON(name, operator, predicate)                          \
+    static inline M NAME(name)(V x, V y)                               \
+    {                                                                  \
+        return WIDE_COMPARED((BARE)x, (BARE)y, predicate);             \
+    }
+#else
+#define COMPARISON(name, operator, predicate)                          \
+    static inline M NAME(name)(V x, V y)                               \
+    {                                                                  \
+        return x operator y;                                           \
+    }
+#endif
+COMPARISON(less, <, _CMP_LT_OQ)
+COMPARISON(less_equal, <=, _CMP_LE_OQ)
+COMPARISON(equal, ==, _CMP_EQ_OQ)
+COMPARISON(not_equal, !=, _CMP_NEQ_UQ)
+#undef COMPARISON
+
 static inline V NAME(select)(M mask, V first, V second)
 {
-#ifdef WIDE
-    return (V)SELECT_WIDE((BARE)second, (BARE)first, (BARE)mask);
+#if defined(HAS_64)
+    return (V)WIDE(mask_blend)(mask, (BARE)second, (BARE)first);
+#elif defined(HAS_32)
+    return (V)WIDE(blendv)((BARE)second, (BARE)first, (BARE)mask);
 #else
-    return (V)(((M)first & mask) | ((M)second & ~mask));
+    return (V)(((I)first & mask) | ((I)second & ~mask));
 #endif
 }
 
 static inline V NAME(fma)(V a, V b, V c)
 {
-#if defined(WIDE)
-    return (V)FMA_WIDE((BARE)a, (BARE)b, (BARE)c);
+#if defined(HAS_64) || defined(HAS_32)
+    return (V)WIDE(fmadd)((BARE)a, (BARE)b, (BARE)c);
 #else
     return a * b + c;
 #endif
@@ -40,36 +61,45 @@ static inline V NAME(fma)(V a, V b, V c)
 
 static inline V NAME(absolute)(V x)
 {
-    return (V)((M)x & ~SIGN_BIT);
+    return (V)((I)x & ~SIGN_BIT);
 }
 
 static inline V NAME(sign)(V x)
 {
-    const V one = NAME(all)(1);
-    const V side = NAME(select)(x > 0, one, NAME(select)(x < 0, -one, x));
-    return NAME(select)(x == 0, NAME(all)(0), side);
+    const V one = NAME(all)(1), zero = NAME(all)(0);
+    const V side = NAME(select)(NAME(less)(zero, x), one, NAME(select)(NAME(less)(x, zero), -one, x));
+    return NAME(select)(NAME(equal)(x, zero), zero, side);
 }
 
+/* The first of two equal numbers; NaN, if there is one. */
 static inline V NAME(maximum)(V x, V y)
 {
+#if defined(HAS_64) || defined(HAS_32)
+    return NAME(select)(NAME(not_equal)(y, y), y, (V)WIDE(max)((BARE)y, (BARE)x));
+#else
     return NAME(select)((x >= y) | (x != x), x, y);
+#endif
 }
 
 static inline V NAME(minimum)(V x, V y)
 {
+#if defined(HAS_64) || defined(HAS_32)
+    return NAME(select)(NAME(not_equal)(y, y), y, (V)WIDE(min)((BARE)y, (BARE)x));
+#else
     return NAME(select)((x <= y) | (x != x), x, y);
+#endif
 }
 
 static inline V NAME(number)(M mask)
 {
-    return (V)((M)NAME(all)(1) & mask);
+    return NAME(select)(mask, NAME(all)(1), NAME(all)(0));
 }
 
 /* x, or the limit that it exceeds; NaN stays. */
 static inline V NAME(within)(V x, T least, T most)
 {
-#ifdef WIDE
-    return (V)MIN_WIDE((BARE)NAME(all)(most), MAX_WIDE((BARE)NAME(all)(least), (BARE)x));
+#if defined(HAS_64) || defined(HAS_32)
+    return (V)WIDE(min)((BARE)NAME(all)(most), WIDE(max)((BARE)NAME(all)(least), (BARE)x));
 #else
     x = NAME(select)(x < least, NAME(all)(least), x);
     return NAME(select)(x > most, NAME(all)(most), x);
@@ -77,53 +107,108 @@ static inline V NAME(within)(V x, T least, T most)
 }
 
 /* value / 2^digits, rounded down, of a number far from the largest: there may be no shift that keeps the sign. */
-static inline M NAME(shifted_down)(M value, int digits)
+static inline I NAME(shifted_down)(I value, int digits)
 {
-    const M offset = (M){0} + ((UNSIGNED)1 << (8 * sizeof(T) - 2));
-    return (M)((U)(value + offset) >> digits) - (M)((U)offset >> digits);
+#ifdef HAS_64
+    return value >> digits;
+#else
+    const I offset = (I){0} + ((UNSIGNED)1 << (8 * sizeof(T) - 2));
+    return (I)((U)(value + offset) >> digits) - (I)((U)offset >> digits);
+#endif
 }
 
-/* exp(x + rest), rest being tiny beside x, for x in a range that no result overflows in. */
-static inline V NAME(exp_within)(V x, V rest)
+/* Whole numbers, far from the largest, as numbers and back. */
+static inline V NAME(of_words)(I words)
 {
-    const V rounding = NAME(all)(ROUNDING), shifted = NAME(fma)(x, NAME(all)((T)1.4426950408889634074), rounding);
-    const V k = shifted - rounding;
-    const V r = NAME(reduced)(x, k) + rest;
-    const V grown = NAME(fma)(NAME(fma)(NAME(exp_polynomial)(r), r, NAME(all)(1)), r, NAME(all)(1));
-    return NAME(scaled)(grown, (M)shifted - (M)rounding);
+    const V rounding = NAME(all)(ROUNDING);
+    return (V)((I)rounding + words) - rounding;
 }
 
-/* The power of two that brings x > 0 between √½ and √2. */
-static inline M NAME(power_of)(V x)
+static inline I NAME(words_of)(V whole)
 {
-    return NAME(shifted_down)((M)x - (M)NAME(all)((T)0.70710678118654752440), DIGITS);
+    const V rounding = NAME(all)(ROUNDING);
+    return (I)(whole + rounding) - (I)rounding;
 }
 
-/* log(x) for x > 0 that is no infinity; the same accuracy. lost: of x without its power; exponent: what x was scaled down by. */
-static inline V NAME(log_of_normal)(V x, M power, V lost, V exponent)
+/* x × 2^k for a whole k. */
+static inline V NAME(scaled)(V x, V k)
 {
-    const V rounding = NAME(all)(ROUNDING), f = (V)((M)x - (power << DIGITS)) - 1 + lost;
-    return NAME(log_polynomial)(f, (V)((M)rounding + power) - rounding + exponent);
+#ifdef HAS_64
+    return (V)WIDE(scalef)((BARE)x, (BARE)k);
+#else
+    /* In two steps, so that results below the smallest normal number come out right. */
+    const I power = NAME(words_of)(k), half = NAME(shifted_down)(power, 1);
+    return x * (V)((half + BIAS) << DIGITS) * (V)((power - half + BIAS) << DIGITS);
+#endif
+}
+
+/* x without the power of two k that is nearest to it as a logarithm. */
+static inline V NAME(exp_reduced)(V x, V *k)
+{
+    const V rounding = NAME(all)(ROUNDING);
+    *k = NAME(fma)(x, NAME(all)((T)1.4426950408889634074), rounding) - rounding;
+    return NAME(reduced)(x, *k);
+}
+
+static inline V NAME(exp_of_rest)(V r, V k)
+{
+    const V one = NAME(all)(1);
+    return NAME(scaled)(NAME(fma)(NAME(fma)(NAME(exp_polynomial)(r), r, one), r, one), k);
+}
+
+/* x > 0 between √½ and √2, and the power of two that it was scaled by; tiny numbers only where it says so. */
+static inline V NAME(split)(V x, V *k, int may_be_tiny)
+{
+#ifdef HAS_64
+    const V m = (V)WIDE(getmant)((BARE)x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src), e = (V)WIDE(getexp)((BARE)x);
+    const M high = NAME(less_equal)(NAME(all)(ROOT_OF_TWO), m);
+    (void)may_be_tiny;
+    *k = (V)WIDE(mask_add)((BARE)e, high, (BARE)e, (BARE)NAME(all)(1));
+    return (V)WIDE(mask_mul)((BARE)m, high, (BARE)m, (BARE)NAME(all)((T)0.5));
+#else
+    const M tiny = x < LEAST_NORMAL;
+    const V normal = may_be_tiny ? NAME(select)(tiny, x * SCALE_UP, x) : x;
+    const I power = NAME(shifted_down)((I)normal - (I)NAME(all)(ROOT_OF_TWO / 2), DIGITS);
+    *k = NAME(of_words)(power);
+    if (may_be_tiny) {
+        *k -= NAME(select)(tiny, NAME(all)(SCALE_DIGITS), NAME(all)(0));
+    }
+    return (V)((I)normal - (power << DIGITS));
+#endif
+}
+
+/* `value`, but for arguments of which a logarithm is not computed: what is no number or infinite stays, zeros get `at_zero`. */
+static inline V NAME(beyond)(V x, V value, V at_zero)
+{
+    const V infinity = NAME(all)((T)INFINITY), zero = NAME(all)(0);
+    return NAME(select)(NAME(less)(x, infinity), NAME(select)(NAME(equal)(x, zero), at_zero, value), x);
 }
 
 static inline V NAME(log_of)(V x)
 {
-    const V zero = NAME(all)(0), infinity = NAME(all)((T)INFINITY);
-    const M tiny = x < LEAST_NORMAL;
-    const V normal = NAME(select)(tiny, x * SCALE_UP, x);
-    const V value = NAME(log_of_normal)(normal, NAME(power_of)(normal), zero, NAME(select)(tiny, NAME(all)(-SCALE_DIGITS), zero));
-    const V inside = NAME(select)(x == 0, -infinity, NAME(select)(x < 0, NAME(all)((T)NAN), value));
-    return NAME(select)(x < infinity, inside, x); /* infinity and NaN stay */
+    V k;
+    const V m = NAME(split)(x, &k, 1), value = NAME(log_polynomial)(m - 1, k), zero = NAME(all)(0);
+    return NAME(beyond)(x, NAME(select)(NAME(less)(x, zero), NAME(all)((T)NAN), value), NAME(all)((T)-INFINITY));
 }
 
 static inline V NAME(log1p_of)(V x)
 {
-    const V whole = x + 1, zero = NAME(all)(0), infinity = NAME(all)((T)INFINITY);
+    const V one = NAME(all)(1), whole = x + one;
+    V k;
+    const V m = NAME(split)(whole, &k, 0);
     /* What the sum lost, exact in either order of magnitude; nothing that counts of a large number. */
-    const V rest = NAME(select)(x < 1, x - (whole - 1), 1 - (whole - x));
-    const M power = NAME(power_of)(whole);
-    const V lost = NAME(select)(x < ROUNDING, rest * (V)((BIAS - power) << DIGITS), zero);
-    const V value = NAME(log_of_normal)(whole, power, lost, zero);
-    const V inside = NAME(select)(x == 0, x, NAME(select)(whole == 0, -infinity, NAME(select)(x < -1, NAME(all)((T)NAN), value)));
-    return NAME(select)(x < infinity, inside, x);
+    const V rest = NAME(select)(NAME(less)(x, one), x - (whole - one), one - (whole - x));
+    const V lost = NAME(select)(NAME(less)(x, NAME(all)(ROUNDING)), NAME(scaled)(rest, -k), NAME(all)(0));
+    const V value = NAME(log_polynomial)(m - one + lost, k);
+    const V inside = NAME(select)(NAME(less)(x, -one), NAME(all)((T)NAN), value);
+    return NAME(beyond)(x, NAME(select)(NAME(equal)(x, -one), NAME(all)((T)-INFINITY), inside), x);
+}
+
+/* The same for numbers from 0 to 1, of which exponentials are often known to be. */
+static inline V NAME(log1p_of_part)(V x)
+{
+    const V one = NAME(all)(1), half = NAME(all)((T)0.5), whole = x + one, lost = x - (whole - one);
+    const M high = NAME(less_equal)(NAME(all)(ROOT_OF_TWO), whole);
+    const V m = NAME(select)(high, whole * half, whole), rest = NAME(select)(high, lost * half, lost);
+    return NAME(log_polynomial)(m - one + rest, NAME(number)(high));
 }

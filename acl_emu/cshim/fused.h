@@ -1,101 +1,268 @@
 /* What kernels that are compiled as a whole have in common; fused.c is generated.
  *
- * A graph has a body on vectors of float and one on vectors of double. Half types are evaluated in float where the error of that is
- * known (`units` of 2^-24 of the result, worked out by the generator): a result that close to the middle between two half numbers may
- * round to the wrong one, and is evaluated again in double. So every result is that of double, rounded once. Inputs are such that
- * products and quotients of a few of them stay in the normal range of float: those of float16 always are, bfloat16 is looked at before.
- * tiny_counts: all bits where numbers too small for float count; as float16 they are zero. */
+ * Half types are computed in double and rounded once. Where that is dear, a result is computed in float first, along with how far that
+ * may be off (`units` of 2^-24 of it, worked out by the generator, or an error that is computed with it); if all numbers as near as that
+ * round to the same half number, it is the one. Constants, rows and inputs are looked at before: products and quotients of a few of
+ * them have to stay in the normal range of float, as those of float16 always do. */
 #ifndef ACL_EMU_FUSED_H
 #define ACL_EMU_FUSED_H
 
 #include "engine_types.h"
 
-#define FETCH_f32(memory, i) read_float((const float *)(memory) + (i))
-#define FETCH_f16(memory, i) read_f16((const uint16_t *)(memory) + (i))
-#define FETCH_bf16(memory, i) read_bf16((const uint16_t *)(memory) + (i))
-#define PUT_f32(memory, i, values) write_float((float *)(memory) + (i), values)
-#define PUT_f16(memory, i, values) write_f16((uint16_t *)(memory) + (i), values)
-#define PUT_bf16(memory, i, values) write_bf16((uint16_t *)(memory) + (i), values)
-#define JOINED_f32(low, high) joined(low, high)
-#define JOINED_f16(low, high) odd_joined(low, high)
-#define JOINED_bf16(low, high) odd_joined(low, high)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 #define UNIT 0x1p-24f
 
-static inline void write_upper_halves(uint16_t *memory, float_bits bits)
+/* Numbers of a half type, as they are stored. */
+typedef uint16_t half_vector __attribute__((vector_size(VECTOR_BYTES / 2)));
+
+/* Elements from i on, of which `left` are there: the others are read as zero and not written. */
+
+#define FETCH(type, memory, i, left, read)                                                              \
+    ({                                                                                                  \
+        const type *from = (const type *)(memory) + (i);                                                \
+        type padded[FLOATS];                                                                            \
+        if (UNLIKELY((left) < FLOATS)) {                                                                \
+            memset(padded, 0, sizeof padded);                                                           \
+            from = memcpy(padded, from, (left) * sizeof(type));                                         \
+        }                                                                                               \
+        read(from);                                                                                     \
+    })
+#define FETCH_f32(memory, i, left) FETCH(float, memory, i, left, read_float)
+#define FETCH_f16(memory, i, left) FETCH(uint16_t, memory, i, left, read_f16)
+#define FETCH_bf16(memory, i, left) FETCH(uint16_t, memory, i, left, read_bf16)
+#define FETCH_mask(memory, i, left) FETCH(uint8_t, memory, i, left, read_mask)
+
+#define PUT(type, memory, i, left, write, values)                                                       \
+    do {                                                                                                \
+        type *to = (type *)(memory) + (i), padded[FLOATS];                                              \
+        if (UNLIKELY((left) < FLOATS)) {                                                                \
+            write(padded, values);                                                                      \
+            memcpy(to, padded, (left) * sizeof(type));                                                  \
+        } else {                                                                                        \
+            write(to, values);                                                                          \
+        }                                                                                               \
+    } while (0)
+#define PUT_f32(memory, i, left, values) PUT(float, memory, i, left, write_float, values)
+#define PUT_f16(memory, i, left, values) PUT(uint16_t, memory, i, left, write_f16, values)
+#define PUT_bf16(memory, i, left, values) PUT(uint16_t, memory, i, left, write_bf16, values)
+#define PUT_half(memory, i, left, values) PUT(uint16_t, memory, i, left, write_half, values)
+
+#define JOINED_f32(low, high) joined(low, high)
+#define JOINED_f16(low, high) odd_joined(low, high)
+#define JOINED_bf16(low, high) odd_joined(low, high)
+
+/* Numbers that are kept as float for a later phase; those that are too small for it as no number, which is doubtful later. As float16
+ * their results are zero. */
+#define KEPT_f16(low, high) joined(low, high)
+#define KEPT_bf16(low, high) without_tiny(joined(low, high), low, high)
+
+static inline float_vector without_tiny(float_vector values, double_vector low, double_vector high)
 {
-#ifdef WIDE
-    const __m256i upper = _mm256_srli_epi32((__m256i)bits, 16);
-    _mm_storeu_si128((__m128i *)memory, _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1)));
-#else
-    for (int i = 0; i < 8; i++) {
-        memory[i] = (uint16_t)(bits[i] >> 16);
+    const float_mask little = less_float(absolute_float(values), all_float(0x1p-90f));
+    if (any(little)) {
+        const float_mask there = joined_masks(not_equal_double(low, all_double(0)), not_equal_double(high, all_double(0)));
+        return select_float(little & there, all_float(NAN), values);
     }
+    return values;
+}
+
+static inline void write_half(uint16_t *memory, half_vector values)
+{
+    memcpy(memory, &values, sizeof values);
+}
+
+/* Zero, no number, or one that products and quotients with a few others stay in the normal range of float with. */
+static inline int is_moderate(double value)
+{
+    const double magnitude = fabs(value);
+    return !(magnitude > 0x1p32) && !(magnitude < 0x1p-32 && magnitude > 0);
+}
+
+static inline int is_float(double value)
+{
+    return (double)(float)value == value || value != value;
+}
+
+/* The same of inputs. */
+static inline int is_moderate_bf16(const uint16_t *memory, size_t n)
+{
+    enum { LEAST = (127 - 24) << 7, MOST = (127 + 16) << 7 };
+    uint16_t largest = 0, smallest = UINT16_MAX; /* of magnitudes less one step: zero comes out on top */
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t magnitude = memory[i] & 0x7fff, less = (uint16_t)(magnitude - 1);
+        largest = magnitude > largest ? magnitude : largest;
+        smallest = less < smallest ? less : smallest;
+    }
+    return largest <= MOST && smallest >= LEAST - 1;
+}
+
+/* What rounds to two different half numbers, or is none. */
+static inline float_mask differing_f16(float_vector above, float_vector below, half_vector *rounded)
+{
+#if defined(HAS_64)
+    const __m256i up = _mm512_cvtps_ph((__m512)above, _MM_FROUND_TO_NEAREST_INT);
+    const __m256i down = _mm512_cvtps_ph((__m512)below, _MM_FROUND_TO_NEAREST_INT);
+    *rounded = (half_vector)up;
+    return _mm256_cmpneq_epi16_mask(up, down) | not_equal_float(above, above);
+#elif defined(HAS_32)
+    const __m128i up = _mm256_cvtps_ph((__m256)above, _MM_FROUND_TO_NEAREST_INT);
+    const __m128i down = _mm256_cvtps_ph((__m256)below, _MM_FROUND_TO_NEAREST_INT);
+    *rounded = (half_vector)up;
+    return ~(float_mask)_mm256_cvtepi16_epi32(_mm_cmpeq_epi16(up, down)) | not_equal_float(above, above);
+#else
+    half_vector down;
+    write_f16((uint16_t *)rounded, above);
+    write_f16((uint16_t *)&down, below);
+    float_mask doubt = not_equal_float(above, above);
+    for (int i = 0; i < FLOATS; i++) {
+        doubt[i] |= (*rounded)[i] != down[i] ? -1 : 0;
+    }
+    return doubt;
 #endif
 }
 
-/* Write results that are off by up to `units` of 2^-24 of themselves; whether some of them could round otherwise, or are doubtful anyway.
- * fades: some may be too small for float. */
-static inline int write_close_f16(uint16_t *memory, float_vector values, float units, float_mask doubt, int fades)
+static inline float_mask differing_bf16(float_vector above, float_vector below, half_vector *rounded)
 {
-    (void)fades; /* as float16 such a number is zero */
-#ifdef WIDE
-    const __m128i above = _mm256_cvtps_ph((__m256)(values * (1 + (units + 2) * UNIT)), _MM_FROUND_TO_NEAREST_INT);
-    const __m128i below = _mm256_cvtps_ph((__m256)(values * (1 - (units + 2) * UNIT)), _MM_FROUND_TO_NEAREST_INT);
-    _mm_storeu_si128((__m128i *)memory, above);
-    return (_mm_movemask_epi8(_mm_cmpeq_epi16(above, below)) != 0xffff) | any(doubt);
+    /* A tie would be rounded up: what lies above it is no tie, and so differs from it. */
+    const float_bits up = (float_bits)above + 0x8000, down = (float_bits)below + 0x7fff;
+    write_upper_halves((uint16_t *)rounded, up);
+#ifdef HAS_64
+    return _mm512_test_epi32_mask((__m512i)(up ^ down), _mm512_set1_epi32((int)0xffff0000)) | not_equal_float(above, above);
 #else
-    uint16_t below[8];
-    write_f16(memory, values * (1 + (units + 2) * UNIT));
-    write_f16(below, values * (1 - (units + 2) * UNIT));
-    return memcmp(memory, below, sizeof below) || any(doubt);
+    return ((float_words)((up ^ down) & 0xffff0000) != 0) | not_equal_float(above, above);
 #endif
 }
 
-static inline int write_close_bf16(uint16_t *memory, float_vector values, float units, float_mask doubt, int fades)
-{
-    /* What is rounded off, counted from just below the middle; nothing else is so close to it that a tie would matter. */
-    const int32_t width = (int32_t)units + 2;
-    const float_bits raised = (float_bits)values + (0x8000 + (uint32_t)width);
-    doubt |= (float_mask)(raised & 0xffff) <= 2 * width;
-    if (fades) {
-        doubt |= absolute_float(values) < 0x1p-90f;
+/* Results that are off by up to `units` of 2^-24 of themselves as half numbers; which of them are in doubt. */
+#define CLOSE(half)                                                                                                       \
+    static inline float_mask close_##half(float_vector values, float units, half_vector *rounded)                         \
+    {                                                                                                                     \
+        return differing_##half(values * (1 + (units + 2) * UNIT), values * (1 - (units + 2) * UNIT), rounded);           \
     }
-    write_upper_halves(memory, raised);
-    return any(doubt);
-}
+CLOSE(f16)
+CLOSE(bf16)
 
 /* The same for results of which each is off by up to its error. */
-static inline int write_unsure_f16(uint16_t *memory, float_vector values, float_vector error, float_mask doubt, int fades)
+#define UNSURE(half)                                                                                                      \
+    static inline float_mask unsure_##half(float_vector values, float_vector error, half_vector *rounded)                 \
+    {                                                                                                                     \
+        const float_vector slack = error + absolute_float(values) * (2 * UNIT);                                           \
+        return differing_##half(values + slack, values - slack, rounded);                                                 \
+    }
+UNSURE(f16)
+UNSURE(bf16)
+
+/* Where an operation on float was rounded. */
+
+static inline float_mask inexact_add(float_vector a, float_vector b, float_vector sum)
 {
-    const float_vector slack = error + absolute_float(values) * (2 * UNIT);
-    uint16_t above[8], below[8];
-    (void)fades; /* as float16 such a number is zero */
-    write_f16(memory, values);
-    write_f16(above, values + slack);
-    write_f16(below, values - slack);
-#ifdef WIDE
-    const __m128i here = _mm_loadu_si128((const __m128i *)memory);
-    const __m128i up = _mm_cmpeq_epi16(here, _mm_loadu_si128((const __m128i *)above));
-    const __m128i down = _mm_cmpeq_epi16(here, _mm_loadu_si128((const __m128i *)below));
-    return (_mm_movemask_epi8(_mm_and_si128(up, down)) != 0xffff) | any(doubt);
+    return not_equal_float(sum - a, b) | not_equal_float(sum - b, a);
+}
+
+static inline float_mask inexact_sub(float_vector a, float_vector b, float_vector difference)
+{
+    return not_equal_float(a - difference, b) | not_equal_float(difference + b, a);
+}
+
+static inline float_mask inexact_mul(float_vector a, float_vector b, float_vector product)
+{
+#if defined(HAS_64) || defined(HAS_32)
+    return not_equal_float(fma_float(a, b, -product), all_float(0));
 #else
-    return memcmp(memory, above, sizeof above) || memcmp(memory, below, sizeof below) || any(doubt);
+    float_mask lost;
+    for (int i = 0; i < FLOATS; i++) {
+        lost[i] = (double)a[i] * (double)b[i] != (double)product[i] ? -1 : 0;
+    }
+    return lost;
 #endif
 }
 
-static inline int write_unsure_bf16(uint16_t *memory, float_vector values, float_vector error, float_mask doubt, int fades)
+static inline float_mask inexact_div(float_vector a, float_vector b, float_vector quotient)
 {
-    const float_vector slack = error + absolute_float(values) * (2 * UNIT);
-    /* What is rounded off: bits below the sixteenth, after half a step has been added. */
-    const float_bits above = (float_bits)(values + slack) + 0x8000, below = (float_bits)(values - slack) + 0x8000;
-    doubt |= ((float_mask)((above ^ below) & 0xffff0000) != 0) | (slack != slack);
-    if (fades) {
-        doubt |= absolute_float(values) < 0x1p-90f;
+#if defined(HAS_64) || defined(HAS_32)
+    return not_equal_float(fma_float(-quotient, b, a), all_float(0));
+#else
+    float_mask lost;
+    for (int i = 0; i < FLOATS; i++) {
+        lost[i] = (double)quotient[i] * (double)b[i] != (double)a[i] ? -1 : 0;
     }
-    write_upper_halves(memory, (float_bits)values + 0x8000);
-    return any(doubt);
+    return lost;
+#endif
+}
+
+/* Results as half numbers, and which of those that were rounded before lie in the middle between two of them. */
+
+static inline float_mask middle_f16(float_vector values, float_mask rounded, half_vector *halves)
+{
+    const float_bits dropped = (float_bits)values & 0x1fff;
+    const float_mask small = less_float(absolute_float(values), all_float(0x1p-14f)); /* where more digits are dropped */
+    write_f16((uint16_t *)halves, values);
+#ifdef HAS_64
+    return rounded & (_mm512_cmpeq_epi32_mask((__m512i)dropped, _mm512_set1_epi32(0x1000)) | small);
+#else
+    return rounded & ((float_mask)(dropped == 0x1000) | small);
+#endif
+}
+
+static inline float_mask middle_bf16(float_vector values, float_mask rounded, half_vector *halves)
+{
+    const float_bits dropped = (float_bits)values & 0xffff;
+    write_bf16((uint16_t *)halves, values);
+#ifdef HAS_64
+    return _mm512_mask_cmpeq_epi32_mask(rounded, (__m512i)dropped, _mm512_set1_epi32(0x8000));
+#else
+    return rounded & (float_mask)(dropped == 0x8000);
+#endif
+}
+
+/* Reductions: what a part of a row comes to, and what all of it does. */
+
+static inline void store_sums(double *sums, double_vector low, double_vector high)
+{
+    memset(sums, 0, PARTIALS * sizeof(double));
+    write_double(sums, low);
+    write_double(sums + DOUBLES, high);
+}
+
+static inline void store_largest_double(double *sums, double_vector low, double_vector high)
+{
+    for (int k = 2 * DOUBLES; k < PARTIALS; k++) {
+        sums[k] = -INFINITY;
+    }
+    write_double(sums, low);
+    write_double(sums + DOUBLES, high);
+}
+
+static inline void store_largest_float(double *sums, float_vector largest)
+{
+    store_largest_double(sums, lower_half(largest), upper_half(largest));
+}
+
+static inline double sums_of(double_vector low, double_vector high)
+{
+    double_vector sums = low + high;
+    for (int width = DOUBLES / 2; width; width /= 2) {
+        for (int k = 0; k < width; k++) {
+            sums[k] += sums[k + width];
+        }
+    }
+    return sums[0];
+}
+
+static inline double largest_double_of(double_vector low, double_vector high)
+{
+    const double_vector both = maximum_double(low, high);
+    double best = both[0];
+    for (int k = 1; k < DOUBLES; k++) {
+        best = best >= both[k] || best != best ? best : both[k];
+    }
+    return best;
+}
+
+static inline double largest_float_of(float_vector largest)
+{
+    return largest_double_of(lower_half(largest), upper_half(largest));
 }
 
 #endif

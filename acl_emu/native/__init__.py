@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from acl_emu import dtypes
-from acl_emu.native.engine import IN_DOUBLE, IN_FLOAT, PLAIN_FLOAT, SETTLED, Program, find_fused, library
+from acl_emu.native.engine import IN_DOUBLE, PLAIN_FLOAT, SETTLED, Program, find_fused, library
 from acl_emu.native.program import DTYPES, Fused, Layout, compile_graph
-from acl_emu.native.signature import signature_of
+from acl_emu.native.signature import Signature, signature_of
 from acl_emu.native.trace import Graph, Node, Untraceable, trace
 
 __all__ = ["Layout", "Program", "apply", "compiled", "layout_of"]
@@ -65,55 +65,69 @@ def compiled(
         ]
         if len(writes) != len(graph.outputs):
             return None
-        signature, constants = _signature(graph, present, writes, rounding)
-        plain = _rounds_once(graph, present, via, ("add", "sub", "mul", "div"))
-        fused = _find_whole(signature, constants, writes[0].dtype, via, narrow, plain)
-        numbers = _compile(graph, present, writes, rounding, narrow, fused)
+        plain = _rounds_once(graph, present, via, ("add", "sub", "mul", "div", "square"))
+        ways = _ways(via, compute, narrow, plain)
+        signatures: list[str] = []
+
+        def find(of_rows: Sequence[int]) -> Fused | None:
+            storage = _storage(graph, present, writes, rounding, of_rows, via)
+            if storage is None:
+                return None
+            signature = _signature(graph, of_rows)
+            signatures.append(signature.text)
+            for way in ways:
+                number = find_fused(signature.text, storage, way) if signature.text else -1
+                if number >= 0:
+                    return Fused(number, way, storage, signature.constants)
+            return None
+
+        numbers = compile_graph(graph, present, writes, rounding, wide=not narrow, find=find)
     except Untraceable:
         return None
     elements = max(int(np.prod(layout.shape)) for layout in (*present, *writes))
-    return Program(numbers, len(present) + len(writes), elements, signature, on_host=on_host)
+    return Program(numbers, len(present) + len(writes), elements, tuple(filter(None, signatures)), on_host=on_host)
 
 
-def _compile(
-    graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[Sequence[str]], narrow: bool, fused: Fused
-) -> bytes:
-    """The program around a kernel that was compiled as a whole, or without it where sums do not go along rows."""
-    if fused.number >= 0:
-        try:
-            return compile_graph(graph, reads, writes, rounding, wide=fused.way == IN_DOUBLE, fused=fused)
-        except Untraceable:
-            pass
-    return compile_graph(graph, reads, writes, rounding, wide=not narrow)
-
-
-def _signature(
-    graph: Graph, reads: Sequence[Layout], writes: Sequence[Layout], rounding: Sequence[Sequence[str]]
-) -> tuple[str, Sequence[float | Node]]:
-    """What a graph is known by if it can be compiled as a whole: one type, nothing rounded on the way."""
-    if any(node.op == "sqrt" for node in graph.nodes) or any(rounding) or len({o.dtype for o in (*reads, *writes)}) > 1:
-        return "", ()
+def _signature(graph: Graph, of_rows: Sequence[int]) -> Signature:
     try:
-        return signature_of(graph)
+        return signature_of(graph, of_rows)
     except Untraceable:
-        return "", ()
+        return Signature("", ())
 
 
-def _find_whole(
-    signature: str, constants: Sequence[float | Node], dtype: np.dtype[Any], via: np.dtype[Any], narrow: bool, plain: bool
-) -> Fused:
-    """A kernel that was compiled as a whole, evaluated in the fastest way that is right."""
-    if signature and dtype.name in DTYPES[:4]:
-        ways: tuple[int, ...] = (SETTLED, IN_DOUBLE)
-        if via.name == "float32":  # a half result of it is rounded twice, as it should be
-            ways = (IN_FLOAT,) if narrow else (IN_DOUBLE,) if dtype == via else ()
-        elif plain:
-            ways = (PLAIN_FLOAT, *ways)
-        for way in ways:
-            number = find_fused(signature, DTYPES.index(dtype.name), PLAIN_FLOAT if way == IN_FLOAT else way)
-            if number >= 0:
-                return Fused(number, way, constants)
-    return Fused()
+def _storage(
+    graph: Graph,
+    reads: Sequence[Layout],
+    writes: Sequence[Layout],
+    rounding: Sequence[Sequence[str]],
+    of_rows: Sequence[int],
+    via: np.dtype[Any],
+) -> int | None:
+    """The one type that all elements are stored in; None where they differ, or something is rounded on the way."""
+    if any(node.op == "sqrt" for node in graph.nodes) or any(rounding):
+        return None
+    numbers = [layout for index, layout in enumerate(reads) if index not in of_rows and layout.dtype != np.bool_]
+    row = max(map(len, (layout.shape for layout in numbers)), default=0)
+    lanes = [layout for layout, node in zip(writes, graph.outputs, strict=True) if not _is_reduced(node)]
+    found = {layout.dtype.name for layout in (*numbers, *lanes)}
+    if not row or len(found) != 1 or not found <= set(DTYPES[:4]) or (lanes and lanes[0].dtype != via):
+        return None
+    return DTYPES.index(found.pop())
+
+
+def _is_reduced(node: Node) -> bool:
+    """Whether a node has one value for a whole row: a reduction, or made of such and constants only."""
+    if node.op in ("sum", "max"):
+        return True
+    return bool(node.arguments) and all(_is_reduced(one) or one.op == "constant" for one in node.arguments) and any(map(_is_reduced, node.arguments))
+
+
+def _ways(via: np.dtype[Any], compute: np.dtype[Any], narrow: bool, plain: bool) -> tuple[int, ...]:
+    """How a kernel that was compiled as a whole may be evaluated, the fastest first."""
+    if via.name == "float32":
+        return (PLAIN_FLOAT,) if narrow else (IN_DOUBLE,)
+    exact = (SETTLED, IN_DOUBLE) if compute.name == "float64" else ()
+    return (PLAIN_FLOAT, *exact) if plain else exact
 
 
 def _traced(kernel: Callable[..., Any], inputs: Sequence[Any], compute: np.dtype[Any], attributes: dict[str, Any]) -> Graph:

@@ -12,7 +12,7 @@ from acl_emu import memory, soc
 
 PATH = Path(__file__).resolve().parents[1] / "lib64" / "libacl_emu_engine.so"
 DONE = 0
-SETTLED, IN_DOUBLE, PLAIN_FLOAT, IN_FLOAT = range(4)
+SETTLED, IN_DOUBLE, PLAIN_FLOAT = range(3)
 """How a kernel that was compiled as a whole is evaluated: see engine.h."""
 
 _SHORT = 8192
@@ -50,12 +50,12 @@ def find_fused(signature: str, dtype: int, way: int) -> int:
 class Program:
     """A compiled graph, ready to run on any addresses."""
 
-    __slots__ = ("_array", "_numbers", "_on_host", "_run", "_threads", "signature")
+    __slots__ = ("_array", "_numbers", "_on_host", "_run", "_threads", "signatures")
 
-    def __init__(self, numbers: bytes, operands: int, elements: int, signature: str, *, on_host: bool = False) -> None:
+    def __init__(self, numbers: bytes, operands: int, elements: int, signatures: tuple[str, ...], *, on_host: bool = False) -> None:
         entries = library()
         assert entries is not None
-        self.signature = signature
+        self.signatures = signatures
         """Of the graph, where it can be compiled as a whole."""
         self._numbers = numbers
         self._array = ctypes.c_int64 * operands

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from acl_emu.native.trace import Graph, Node, Shape, Untraceable, long_axes
 _TILE_BYTES = 4096
 _MOST_DIMS, _MOST_OPERANDS, _MOST_SLOTS, _MOST_SUMS = 8, 32, 64, 8
 _PART_TILES = 64
+_HEADER_SIZE = 24
 DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64")
 _STORED = DTYPES[:4]
 _FUNCTIONS = (
@@ -30,7 +31,7 @@ _FUNCTIONS = (
 _STEPS = (
     *_FUNCTIONS,
     *("load", "load_mask", "store", "keep", "take", "add_to_sum", "add_product_to_sum", "add_to_max"),
-    *("finish_sum", "finish_max", "spread", "fused"),
+    *("finish_sum", "finish_max", "spread"),
 )
 _CODES = {name: code for code, name in enumerate(_STEPS)}
 _MAP, _BLOCKS, _ROWS, _COLUMNS, _TOTALS = range(5)
@@ -39,6 +40,8 @@ _CHEAP = frozenset({"add", "sub", "mul", "neg", "abs", "equal", "not_equal", "le
 """Worth computing again in a later phase, rather than keeping."""
 _SHORT_ROW = 32
 """Shorter rows are better worked on side by side."""
+_LONG_ROW = 128
+"""From which on rows are worked on one by one, rather than reads that are the same for all of one being repeated for each element."""
 _KEPT_BYTES = 1 << 20
 _BLOCK_SIDE = 16
 """A transposed operand with both sides at least as long is worked on in blocks."""
@@ -75,12 +78,15 @@ class Phase:
 
 
 class Fused(NamedTuple):
-    """A kernel that was compiled as a whole: its number, how it is evaluated, and the constants of a call."""
+    """A kernel that was compiled as a whole."""
 
-    number: int = -1
-    way: int = 0
-    constants: Sequence[float | Node] = ()
-    """Numbers, and the nodes of sums of a row."""
+    number: int
+    way: int
+    """How it is evaluated."""
+    storage: int
+    """The type of its elements, as a number of DTYPES."""
+    constants: Sequence[float | int]
+    """Numbers, and reads with one value for a whole row."""
 
 
 def compile_graph(
@@ -90,13 +96,14 @@ def compile_graph(
     rounding: Sequence[Sequence[str]],
     *,
     wide: bool,
-    fused: Fused = Fused(),  # noqa: B008
+    find: Callable[[Sequence[int]], Fused | None],
 ) -> bytes:
     """The program that computes ``graph`` from ``reads`` to ``writes``; raises Untraceable where the engine has no way to.
 
-    ``rounding`` names the types that each result is rounded to before it is stored.
+    ``rounding`` names the types that each result is rounded to before it is stored. ``find`` looks for a kernel that was compiled as a
+    whole, given the reads that have one value for a whole row.
     """
-    return _Compiler(graph, reads, writes, rounding, wide, fused).program()
+    return _Compiler(graph, reads, writes, rounding, wide, find).program()
 
 
 class _Compiler:
@@ -107,9 +114,9 @@ class _Compiler:
         writes: Sequence[Layout],
         rounding: Sequence[Sequence[str]],
         wide: bool,
-        fused: Fused,
+        find: Callable[[Sequence[int]], Fused | None],
     ) -> None:
-        self.fused = fused
+        self.find = find
         self.graph = graph
         self.layouts = (*reads, *writes)
         self.reads = len(reads)
@@ -175,9 +182,8 @@ class _Compiler:
         return sorted((axis for axis in axes if self.domain[axis] != 1), key=lambda axis: -strides[axis])
 
     def program(self) -> bytes:
-        """All of it, as the engine reads it."""
+        """All of it, as the engine reads it: a kernel that was compiled as a whole, or steps."""
         every = range(len(self.domain))
-        lanes = _TILE_BYTES // (8 if self.wide else 4)
         block = 0
         if not self.axes:
             order = self._order(every, self.reads)
@@ -193,17 +199,58 @@ class _Compiler:
             kept = self._order([axis for axis in every if axis not in self.axes], leader)
             shape = self._way(reduced, kept, leader)
             outer, inner = (reduced, kept) if shape == _COLUMNS else (kept, reduced)
+        return self._whole(shape, outer, inner, block) or self._in_steps(shape, outer, inner, block)
+
+    def _in_steps(self, shape: int, outer: list[int], inner: list[int], block: int) -> bytes:
         lower = _Lowering(self)
-        size = [math.prod(self.domain[axis] for axis in axes) for axes in (outer, inner)]
+        lanes = _TILE_BYTES // (8 if self.wide else 4)
+        size = self._size(outer, inner)
         if shape == _ROWS and lower.can_be_split and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
-        if self.axes and self.fused.number >= 0:
-            if shape != _ROWS:
-                raise Untraceable("sums that are not along rows")
-            lower.phases[-1].tiles = [Step("fused", 0)]
         if shape == _COLUMNS:
             lanes = self._column_width(lanes, size, lower.kept)
-        return self._packed(lower, shape, outer, inner, size, block, lanes)
+        return self._packed(lower, None, shape, outer, inner, block, lanes)
+
+    def _whole(self, shape: int, outer: list[int], inner: list[int], block: int) -> bytes | None:
+        """The program around a kernel that was compiled as a whole; None where there is none, or rows are too short for one."""
+        if shape == _MAP:
+            outer, inner = self._rows_of(inner)
+        of_rows = [index for index in range(self.reads) if self._has_one_for_a_row(index, inner)] if shape in (_MAP, _ROWS) else []
+        fused = self.find(of_rows) if of_rows else None
+        if fused is None:
+            fused = self.find(())
+            if shape == _MAP:
+                outer, inner = [], [*outer, *inner]
+        lower = _Lowering(self) if fused is not None else None
+        if fused is None or lower is None:
+            return None
+        in_parts = lower.can_be_split
+        if shape == _COLUMNS and not in_parts:
+            if math.prod(self.domain[axis] for axis in outer) < _SHORT_ROW:
+                return None
+            shape, outer, inner = _ROWS, inner, outer
+        lanes = _TILE_BYTES // 4
+        size = self._size(outer, inner)
+        if shape == _ROWS and in_parts and size[1] > _PART_TILES * lanes:
+            shape = _TOTALS
+        if shape == _COLUMNS:
+            lanes = self._column_width(lanes, size, 0)
+        return self._packed(lower, fused, shape, outer, inner, block, lanes)
+
+    def _rows_of(self, order: list[int]) -> tuple[list[int], list[int]]:
+        """The axes of all elements as those of rows, which some reads have one value for, and those of their elements."""
+        for cut in range(len(order)):
+            inner = order[cut:]
+            if any(self._has_one_for_a_row(index, inner) for index in range(self.reads)):
+                long_enough = math.prod(self.domain[axis] for axis in inner) >= _LONG_ROW
+                return (order[:cut], inner) if long_enough else ([], order)
+        return [], order
+
+    def _has_one_for_a_row(self, index: int, inner: list[int]) -> bool:
+        return self.layouts[index].dtype != np.bool_ and not any(self.views[index][axis] for axis in inner)
+
+    def _size(self, outer: list[int], inner: list[int]) -> list[int]:
+        return [math.prod(self.domain[axis] for axis in axes) for axes in (outer, inner)]
 
     def _leader(self) -> int:
         """The read that decides which axis is walked along: the largest."""
@@ -238,10 +285,12 @@ class _Compiler:
 
     # In numbers
 
-    def _packed(self, lower: _Lowering, shape: int, outer: list[int], inner: list[int], size: list[int], block: int, lanes: int) -> bytes:
-        steps = list(lower.prologue)
+    def _packed(
+        self, lower: _Lowering, fused: Fused | None, shape: int, outer: list[int], inner: list[int], block: int, lanes: int
+    ) -> bytes:
+        steps = list(lower.prologue) if fused is None else []
         spans = []
-        for phase in lower.phases:
+        for phase in lower.phases if fused is None else ():
             begin = len(steps)
             middle = begin + len(phase.tiles)
             steps += [*phase.tiles, *phase.row]
@@ -252,32 +301,23 @@ class _Compiler:
             for axes in (outer, inner):
                 together = shape != _BLOCKS or axes is outer
                 operands += self._range(index, axes) if together else self._two(index, axes)
-        header_size = 22
-        operand_at = header_size
+        number, way, storage, given = fused if fused is not None else (-1, 0, 0, ())
+        from_rows = [constant if isinstance(constant, int) else -1 for constant in given]
+        values = [0.0 if isinstance(constant, int) else constant for constant in given]
+        of_rows = sum(1 << index for index, node in enumerate(lower.outputs) if node in lower.rows)
+        operand_at = _HEADER_SIZE
         constant_at = operand_at + len(operands)
         phase_at = constant_at + len(lower.constants)
         step_at = phase_at + len(spans)
         numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
         fused_at = step_at + len(numbers)
-        rows = [lower.row_slot(constant) if isinstance(constant, Node) else -1 for constant in self.fused.constants]
-        values = [0.0 if isinstance(constant, Node) else constant for constant in self.fused.constants]
         header = [
-            int(self.wide),
-            shape,
-            *size,
-            *(
-                self.reads,
-                len(self.layouts),
-                max(lower.slots, len(self.layouts)),
-                len(lower.constants),
-                lower.kept,
-                lower.sums,
-                len(lower.phases),
-            ),
-            *(len(lower.prologue), block, lanes, self.fused.number, self.fused.way),
-            *(operand_at, constant_at, phase_at, step_at, fused_at, fused_at + len(self.fused.constants)),
+            *(int(self.wide), shape, *self._size(outer, inner)),
+            *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),
+            *(len(lower.prologue), block, lanes, number, way, storage, of_rows),
+            *(operand_at, constant_at, phase_at, step_at, fused_at, fused_at + len(values)),
         ]
-        assert len(header) == header_size
+        assert len(header) == _HEADER_SIZE
         return b"".join(
             (
                 struct.pack(f"{len(header)}q", *header),
@@ -286,7 +326,7 @@ class _Compiler:
                 struct.pack(f"{len(spans)}q", *spans),
                 struct.pack(f"{len(numbers)}q", *numbers),
                 struct.pack(f"{len(values)}d", *values),
-                struct.pack(f"{len(rows)}q", *rows),
+                struct.pack(f"{len(from_rows)}q", *from_rows),
             )
         )
 
@@ -379,10 +419,6 @@ class _Lowering:
         shape = _padded(node.shape, len(self.compiler.domain))
         return node.op == "input" and all(shape[axis] == 1 for axis in self.compiler.axes)
 
-    def row_slot(self, node: Node) -> int:
-        """The register that a sum of a row is finished in."""
-        return self._fixed[node]
-
     # One phase
 
     def _fill(self, number: int) -> None:
@@ -429,8 +465,8 @@ class _Lowering:
         return (argument,)
 
     def _is_kept(self, node: Node) -> bool:
-        """Whether a later phase needs a node that is dear to compute; a kernel that was compiled as a whole does without."""
-        if node in self.rows or node.op in ("input", "constant") or self.compiler.fused.number >= 0:
+        """Whether a later phase needs a node that is dear to compute."""
+        if node in self.rows or node.op in ("input", "constant"):
             return False
         arguments = [_resolved(argument) for argument in node.arguments]
         if node.op in _CHEAP and all(argument in self.rows or argument.op in ("input", "constant") for argument in arguments):

@@ -6,6 +6,7 @@ import numpy as np
 
 from acl_emu.dtypes import INT32, INT64, DType, round_to
 from acl_emu.native import apply
+from acl_emu.native.marks import LANES, whole
 from acl_emu.spec import (
     CHOICE_LATER,
     Array,
@@ -97,6 +98,7 @@ def cross_entropy(
     loss[...] = round_to(reduced(np.where(chosen.counted, losses, 0), weights, reduction), dtype)
 
 
+@whole(LANES)
 def log_softmax_terms(x: Array) -> tuple[Array, Array, Array]:
     """The log softmax of rows, and what it is made of: ``x - largest - log1p(rest)``."""
     largest = x.max(axis=1, keepdims=True)
@@ -105,6 +107,7 @@ def log_softmax_terms(x: Array) -> tuple[Array, Array, Array]:
     return differences - np.log1p(rest), largest, rest
 
 
+@whole(LANES, LANES)
 def smoothed_terms(x: Array, weight: Array) -> tuple[Array, Array, Array, Array]:
     """The same, and the weighted sum of each row."""
     log_prob, largest, rest = log_softmax_terms(x)

@@ -6,6 +6,7 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT64, DType, round_to
 from acl_emu.native import apply
+from acl_emu.native.marks import LANES, ROW, whole
 from acl_emu.spec import CHOICE_LATER, Array, ConstFloatOut, Double, FloatIn, In, Int, Operand, Plan, Reduction, direct, nothing, operator
 from acl_emu.spec.checks import require, same_dtype, shape_is
 from acl_emu.spec.tiling import in_tiling
@@ -62,6 +63,7 @@ def gradient(
     out[rows, chosen.classes[rows]] = round_to(spread(chosen.values[rows].astype(np.float64), share) - share, dtype)
 
 
+@whole(LANES, ROW)
 def spread(log_prob: Array, share: Array) -> Array:
     """A share by probabilities."""
     return np.exp(log_prob) * share

@@ -6,6 +6,7 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, INT32
 from acl_emu.native import apply
+from acl_emu.native.marks import LANES, ROW, whole
 from acl_emu.spec import Array, In, Int, Operand, Out, Plan, Product, direct, operator, require, same_dtype, same_shape, shape_is
 
 Logits = Annotated[Operand, In(FLOAT, BF16, rank=(2, 3))]
@@ -85,6 +86,7 @@ def sum_and_index(
     apply(exponentials_and_sum, *rows, compute=np.float64, single=True)
 
 
+@whole(LANES, ROW)
 def exponentials_and_sum(logits: Array, maximum: Array) -> tuple[Array, Array]:
     """Exponentials below a maximum that is known beforehand, and their sum along each row."""
     exponentials = np.exp(logits - maximum)

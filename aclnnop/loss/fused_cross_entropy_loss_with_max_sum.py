@@ -6,6 +6,7 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.native import apply
+from acl_emu.native.marks import LANES, ROW, whole
 from acl_emu.spec import Array, Float, In, Operand, Out, Plan, Product, direct, nothing, operator, require, same_shape, shape_is
 
 Rows = Annotated[Operand, In(FLOAT, rank=1)]
@@ -57,6 +58,7 @@ def loss_and_softmax(maximum: Array, sum_exp: Array, predicted: Array, logits: A
         apply(probabilities, rows, (softmax,), compute=np.float64, single=True)
 
 
+@whole(LANES, ROW, ROW)
 def probabilities(logits: Array, maximum: Array, total: Array) -> Array:
     """The softmax, from a maximum and a sum that are known beforehand."""
     shares: Array = np.exp(logits - maximum) / total

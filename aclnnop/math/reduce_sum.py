@@ -7,6 +7,7 @@ import numpy as np
 from acl_emu import dtypes
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
 from acl_emu.native import apply
+from acl_emu.native.marks import LANES, whole
 from acl_emu.spec import (
     ALL,
     Array,
@@ -56,6 +57,7 @@ def total_of_floats(values: Array, out: Array, *, axes: tuple[int, ...]) -> None
     apply(sum_along, (values,), (out,), compute=np.float64, single=True, axes=axes, shape=out.shape)
 
 
+@whole(LANES, axes=(1,), shape=(4,))
 def sum_along(values: Array, *, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
     """The sums of all slices."""
     sums: Array = (values.sum(axis=axes) if values.ndim else values).reshape(shape)

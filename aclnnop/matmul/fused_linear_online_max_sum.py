@@ -7,6 +7,7 @@ import numpy as np
 from acl_emu.dtypes import BF16, FLOAT16, UINT8
 from acl_emu.matmul import matmul
 from acl_emu.native import apply
+from acl_emu.native.marks import LANES, whole
 from acl_emu.native.casting import cast
 from acl_emu.spec import Array, Int, Operand, Out, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
 from aclnnop.matmul.vocabulary import (
@@ -131,6 +132,7 @@ def max_and_sum(
     predicted[counted] -= largest[counted, 0]
 
 
+@whole(LANES)
 def largest_and_sum(logits: Array) -> tuple[Array, Array]:
     """The largest logit of each row, and the sum of exponentials below it: 0 where all are -inf."""
     largest = logits.max(axis=1, keepdims=True)

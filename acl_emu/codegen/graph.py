@@ -1,0 +1,318 @@
+"""Graphs of kernels that are compiled as a whole, taken apart: what belongs to rows, what to which phase, and how far float may be off.
+
+A graph without reductions is one phase. With them, a phase computes what the next reductions add up; when a row is through, they are
+finished, and the next phase begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+REDUCTIONS = ("sum", "max")
+COMPARED = ("less", "less_equal", "equal", "not_equal")
+MASKS = (*COMPARED, "and", "or", "not")
+DEAR = ("exp", "exp_of_difference", "log", "log1p")
+"""Worth keeping for a later phase, rather than computing again."""
+_EXACT = ("neg", "abs", "sign", "maximum", "minimum", "where", "as_number", *MASKS)
+FLOAT_DIGITS = 24
+_ROUNDING = ("add", "sub", "mul", "div", "square")
+_FUNCTION_UNITS = {"exp": 2.5, "exp_of_difference": 2.5, "log": 2.0, "log1p": 3.0}
+"""The accuracy of engine_vector.h, twice the ulps that tests find."""
+
+
+class Step(NamedTuple):
+    """One step of a graph."""
+
+    op: str
+    arguments: tuple[str, ...]
+
+
+class Bound(NamedTuple):
+    """What is known of a number that is computed in float: how far it may be off, and its sign."""
+
+    units: float
+    """In 2^-24 of the number itself; infinite where that is not known beforehand."""
+    positive: bool = False
+    negative: bool = False
+    error: str = ""
+    """Else a vector that bounds it, which is computed along with the number; none where nothing is known."""
+    part: bool = False
+    """Whether it lies between 0 and 1."""
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a bound at all."""
+        return self.units < UNKNOWN or bool(self.error)
+
+    def of(self, name: str) -> str:
+        """How far a number of that name may be off, as an expression; none where it is exact."""
+        return self.error or (f"absolute_float({name}) * {float(self.units)}f * UNIT" if self.units else "")
+
+
+UNKNOWN = float("inf")
+_NOTHING = Bound(UNKNOWN)
+
+
+class Graph:
+    """A signature, taken apart."""
+
+    def __init__(self, signature: str) -> None:
+        self.signature = signature
+        texts = [text.split(":") for text in signature.split()]
+        self.outputs = [f"t{len(texts) - 1}"]
+        if texts[-1][0] == "out":
+            self.outputs = texts.pop()[1].split(",")
+        self.steps = {f"t{number}": Step(op, tuple(arguments.split(","))) for number, (op, arguments) in enumerate(texts)}
+        names = {argument for step in self.steps.values() for argument in step.arguments}
+        self.inputs = sorted((name for name in names if name[0] in "im"), key=lambda name: int(name[1:]))
+        self.constants = sorted((name for name in names if name[0] in "kx"), key=lambda name: int(name[1:]))
+        self.rows: set[str] = set()
+        """Steps with one value for a whole row."""
+        self.levels: dict[str, int] = {}
+        """How many reductions come before a step."""
+        for name, step in self.steps.items():
+            level = max((self.levels.get(argument, 0) for argument in step.arguments), default=0)
+            if step.op in REDUCTIONS or (level and not any(self.is_lane(argument) for argument in step.arguments)):
+                self.rows.add(name)
+            self.levels[name] = level + (step.op in REDUCTIONS)
+        self.phases = 1 + max(self.levels[name] - (name in self.rows) for name in self.outputs)
+
+    def is_lane(self, name: str) -> bool:
+        """Whether a name stands for a number of each element."""
+        return name[0] in "im" or (name in self.steps and name not in self.rows)
+
+    @property
+    def lane_outputs(self) -> list[str]:
+        """Results with a number for each element."""
+        return [name for name in self.outputs if name not in self.rows]
+
+    @property
+    def row_outputs(self) -> list[str]:
+        """Results with one number for a row."""
+        return [name for name in self.outputs if name in self.rows]
+
+    @property
+    def reductions(self) -> list[str]:
+        """The steps that add up."""
+        return [name for name, step in self.steps.items() if step.op in REDUCTIONS]
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether parts of a row can be worked on independently: one pass, and nothing but reduced results."""
+        return bool(self.reductions) and self.phases == 1 and not self.lane_outputs
+
+    def summands(self, reduction: str) -> tuple[str, ...]:
+        """What a reduction adds up: a number, or two whose product is not rounded first."""
+        (argument,) = self.steps[reduction].arguments
+        inner = self.steps.get(argument)
+        return inner.arguments if self.steps[reduction].op == "sum" and inner is not None and inner.op == "mul" else (argument,)
+
+    def wanted(self, phase: int) -> list[str]:
+        """The numbers of elements that a phase ends with, but for those that it keeps."""
+        sums = [value for name in self.reductions if self.levels[name] == phase + 1 for value in self.summands(name)]
+        return [name for name in (*sums, *(out for out in self.lane_outputs if self.levels[out] == phase)) if self.is_lane(name)]
+
+    @cached_property
+    def kept(self) -> list[str]:
+        """Steps of one phase that a later one needs, and that are dear to compute."""
+        found: set[str] = set()
+        for phase in range(self.phases):
+            earlier = {name for name, step in self.steps.items() if step.op in DEAR and self.is_lane(name) and self.levels[name] < phase}
+            found |= earlier.intersection(self.needed(self.wanted(phase), at_hand=earlier))
+        return [name for name in self.steps if name in found]
+
+    def needed(self, wanted: Iterable[str], *, at_hand: Collection[str] = ()) -> list[str]:
+        """Inputs and steps of elements that the wanted ones are computed from, themselves included, in order."""
+        seen: set[str] = set()
+
+        def visit(name: str) -> None:
+            if name not in seen and self.is_lane(name):
+                seen.add(name)
+                if name in self.steps and name not in at_hand:
+                    for argument in self.steps[name].arguments:
+                        visit(argument)
+
+        for name in wanted:
+            visit(name)
+        return [name for name in (*self.inputs, *self.steps) if name in seen]
+
+    @cached_property
+    def signs(self) -> dict[str, Bound]:
+        """What is known of signs, whatever numbers are computed in."""
+        return Errors(self, list(self.steps), {}).bounds
+
+    @cached_property
+    def rounds_once(self) -> bool:
+        """Whether one step rounds at most, given constants that need no rounding."""
+        if self.reductions or len(self.outputs) > 1:
+            return False
+        rounding = [step for step in self.steps.values() if step.op not in _EXACT and not _is_scaling(step)]
+        return len(rounding) <= 1 and all(step.op in _ROUNDING for step in rounding)
+
+    def exact_in_float(self, name: str) -> bool:
+        """Whether nothing is rounded on the way to a number when it is computed in float."""
+        if name not in self.steps:
+            return name[0] in "imx" or _is_number(name)
+        step = self.steps[name]
+        return step.op in _EXACT and name not in self.rows and all(self.exact_in_float(argument) for argument in step.arguments)
+
+
+class Exactness:
+    """Which steps of a graph of plain arithmetic have to be exact in float for a half result to be right.
+
+    A result that is rounded in one step from exact numbers, and then to the half type, is wrong only where the first rounding ends in the
+    middle between two half numbers. So everything before that step has to be exact, as it mostly is with the few digits of half types.
+    """
+
+    def __init__(self, graph: Graph, digits: int) -> None:
+        self.graph = graph
+        self.required: list[str] = []
+        """Steps that have to be exact."""
+        self.rounded: dict[str, list[str]] = {}
+        """The steps whose rounding a number may have in it."""
+        self.applies = not graph.reductions and all(step.op in (*_ROUNDING, *_EXACT) for step in graph.steps.values())
+        """Whether it is so likely that float is worth trying."""
+        expected = dict.fromkeys((*graph.inputs, *graph.constants), digits)
+        """Digits of numbers, in most cases."""
+        for name, step in graph.steps.items() if self.applies else ():
+            given = [expected.get(argument, 1) for argument in step.arguments]
+            expected[name] = _digits(step, given)
+            of_arguments = [self.rounded.get(argument, []) for argument in step.arguments]
+            if (step.op in _ROUNDING and not _is_scaling(step)) or (step.op in COMPARED and "0" not in step.arguments):
+                self.required += [one for rounded in of_arguments for one in rounded if one not in self.required]
+            if step.op in _ROUNDING and not _is_scaling(step):
+                self.rounded[name] = [name]
+            elif step.op not in (*MASKS, "sign", "as_number"):
+                self.rounded[name] = list(dict.fromkeys(one for rounded in of_arguments for one in rounded))
+        self.applies &= all(expected[name] <= FLOAT_DIGITS for name in self.required)
+
+    @property
+    def has_products(self) -> bool:
+        """Whether numbers may leave the range of float."""
+        return any(step.op in ("mul", "div", "square") and not _is_scaling(step) for step in self.graph.steps.values())
+
+
+class Errors:
+    """How far some steps may be off that are computed in float, given what is known of where they begin."""
+
+    def __init__(self, graph: Graph, names: Iterable[str], given: dict[str, Bound]) -> None:
+        self.graph = graph
+        self.bounds = {name: Bound(0) for name in graph.inputs}
+        self.bounds |= {name: Bound(0 if name[0] == "x" else 1) for name in graph.constants}
+        self.bounds |= given
+        self.computed: dict[str, str] = {}
+        """Bounds that are computed, by step."""
+        for name in names:
+            if name in given or name not in graph.steps:
+                continue
+            step = graph.steps[name]
+            for argument in step.arguments:
+                if argument not in self.bounds:
+                    value = float(argument)
+                    self.bounds[argument] = Bound(0, value >= 0, value <= 0)
+            bound = _bound(step, [self.bounds[argument] for argument in step.arguments])
+            if not bound.known:
+                error = self._error(name, step)
+                if error:
+                    self.computed[name] = error
+                    bound = bound._replace(error=f"e{name}")
+            self.bounds[name] = bound
+
+    def _error(self, name: str, step: Step) -> str:
+        """A bound that has to be computed: absolute errors add up, and are scaled by what their numbers are multiplied by."""
+        bounds = [self.bounds[argument] for argument in step.arguments]
+        if not all(bound.known for bound in bounds):
+            return ""
+        names = [spelled(argument, "float", "f") for argument in step.arguments]
+        errors = [bound.of(spelling) for bound, spelling in zip(bounds, names, strict=True)]
+        result = f"f{name}"
+        own = f"absolute_float({result}) * {{:.1f}}f * UNIT"
+        if step.op in ("add", "sub", "maximum", "minimum"):
+            return total([*errors, own.format(2)])
+        if step.op == "where":
+            return total(errors[1:])
+        if step.op in ("neg", "abs"):
+            return errors[0]
+        if step.op == "mul":
+            crossed = [
+                f"({error}) * absolute_float({other})" if error else "" for error, other in zip(errors, reversed(names), strict=True)
+            ]
+            return total([*crossed, own.format(2)])
+        if step.op == "div" and not bounds[1].error:
+            return total([f"({errors[0]}) / absolute_float({names[1]})", own.format(bounds[1].units + 2)])
+        if step.op in ("exp", "exp_of_difference") and any(errors):
+            return total([f"({total(errors)}) * 1.5f * {result}", own.format(4)])
+        if step.op in ("log", "log1p") and errors[0]:
+            inside = names[0] if step.op == "log" else f"({names[0]} + 1)"
+            return total([f"({errors[0]}) * 1.5f / absolute_float({inside})", own.format(4)])
+        return ""
+
+
+def spelled(name: str, lane: str, prefix: str) -> str:
+    """A name as it stands in a kernel: numbers as vectors of their own, all others with the prefix of their lanes."""
+    return f"all_{lane}({name})" if _is_number(name) else prefix + name
+
+
+def total(errors: Iterable[str]) -> str:
+    """The sum of those that are there."""
+    return " + ".join(error for error in errors if error)
+
+
+def _is_number(name: str) -> bool:
+    return name[0] in "-0123456789"
+
+
+def _is_scaling(step: Step) -> bool:
+    return step.op == "mul" and any(argument in ("2", "0.5", "-0.5", "-1", "1") for argument in step.arguments)
+
+
+def _digits(step: Step, given: list[int]) -> int:
+    if step.op in ("add", "sub"):
+        return max(given) + 8
+    if step.op == "square" or (step.op == "mul" and not _is_scaling(step)):
+        return sum(given) * (2 if step.op == "square" else 1)
+    return FLOAT_DIGITS + 1 if step.op == "div" else 1 if step.op == "sign" else max(given)
+
+
+def _bound(step: Step, arguments: list[Bound]) -> Bound:
+    """How an operation carries relative errors and signs on; adding numbers that may cancel leaves no relative error."""
+    units = [argument.units for argument in arguments]
+    first = arguments[0]
+    second = arguments[-1]
+    if step.op in ("add", "sub"):
+        flipped = second if step.op == "add" else Bound(second.units, second.negative, second.positive)
+        positive, negative = first.positive and flipped.positive, first.negative and flipped.negative
+        safe = positive or negative or not any(units)
+        return Bound(max(units) + 1 if safe else UNKNOWN, positive, negative)
+    if step.op in ("mul", "div", "square"):
+        factors = [first, first] if step.op == "square" else [first, second]
+        positive = step.op == "square" or (first.positive and second.positive) or (first.negative and second.negative)
+        negative = (first.positive and second.negative) or (first.negative and second.positive)
+        own = 0 if _is_scaling(step) else 1 if step.op != "div" else 2  # a division may be a product with a reciprocal
+        return Bound(sum(factor.units for factor in factors) + own, positive, negative and step.op != "square")
+    if step.op == "neg":
+        return Bound(first.units, first.negative, first.positive)
+    if step.op == "abs":
+        return Bound(first.units, True)
+    if step.op == "sign":
+        return Bound(0, first.positive, first.negative) if first.units < UNKNOWN else _NOTHING
+    if step.op in ("maximum", "minimum"):
+        larger = step.op == "maximum"
+        positive = (any if larger else all)(argument.positive for argument in arguments)
+        negative = (all if larger else any)(argument.negative for argument in arguments)
+        return Bound(max(units), positive, negative)
+    if step.op == "where":
+        branches = arguments[1:]
+        return Bound(max(units), all(branch.positive for branch in branches), all(branch.negative for branch in branches))
+    if step.op in _FUNCTION_UNITS:
+        own = _FUNCTION_UNITS[step.op]
+        if step.op == "log1p" and first.positive:
+            return Bound(first.units + own, True)
+        part = step.op == "exp" and first.negative
+        return Bound(own if not any(units) else UNKNOWN, step.op.startswith("exp"), part=part)
+    if step.op in REDUCTIONS:
+        return Bound(UNKNOWN, first.positive, first.negative and step.op == "sum")
+    # Truth values, and numbers made of them: where an answer is doubtful, the whole result is.
+    return Bound(0 if all(argument.known for argument in arguments) else UNKNOWN, True)

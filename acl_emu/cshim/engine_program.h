@@ -1,0 +1,132 @@
+/* Programs as acl_emu/native/program.py writes them, and what the threads that run one share. */
+#ifndef ACL_EMU_ENGINE_PROGRAM_H
+#define ACL_EMU_ENGINE_PROGRAM_H
+
+#include "engine.h"
+
+#include <stdatomic.h>
+
+/* The layout of a program: numbers of 64 bits. */
+
+typedef struct {
+    int64_t count, length[MOST_DIMS], stride[MOST_DIMS]; /* strides in bytes; one dimension that is contiguous where possible */
+} range_view;
+
+typedef struct {
+    int64_t dtype, item;
+    int64_t extent;   /* bytes from the address on that may be touched */
+    int64_t in_place; /* a write that may lie exactly on a read */
+    range_view outer, inner;
+} operand_view;
+
+typedef struct {
+    int64_t code, dst, a, b, c;
+} step;
+
+typedef struct {
+    int64_t lane_begin, lane_end; /* steps on every tile */
+    int64_t row_begin, row_end;   /* steps when the tiles of a row are through */
+} phase;
+
+enum { MAP, BLOCKS, ROWS, COLUMNS, TOTALS };
+
+typedef struct {
+    int64_t wide;  /* lanes are double, not float */
+    int64_t shape; /* MAP, ... */
+    int64_t outer, inner;
+    int64_t reads, operands, slots, constants, kept, sums, phases;
+    int64_t prologue_end;
+    int64_t block; /* BLOCKS: length of its last dimension but one */
+    int64_t lanes; /* in a tile, and in a column of COLUMNS */
+    int64_t fused, way, storage; /* a kernel that was compiled as a whole, or -1, how it is evaluated, and the type of its elements */
+    int64_t of_rows;             /* writes, as bits, that get one number of each row from it */
+    int64_t operand_at, constant_at, phase_at, step_at, fused_constant_at, fused_operand_at;
+} header;
+
+/* The first three are known to acl_emu/native/program.py. */
+enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, THREADED_LANES = 1 << 17 };
+
+typedef struct {
+    const header *program;
+    const operand_view *operands;
+    const phase *phases;
+    const step *steps;
+    const double *constants, *fused_constants;
+    const int64_t *fused_operands; /* reads whose number of a row is a constant, -1 for the others */
+    int64_t fused_count;
+    const fused_entry *whole; /* a kernel compiled as a whole, or NULL, and what of it is called */
+    fused_kernel *kernel;
+    char *memory[MOST_OPERANDS];
+    int streamed; /* results are so large that they pass by the caches */
+    size_t lane_size, tile;
+    int64_t units;
+    int64_t unit_length; /* lanes, or rows, of a unit */
+    int64_t chunks;      /* MAP, TOTALS: units of a row */
+    double *partials;    /* TOTALS: what each unit found */
+    atomic_int_fast64_t next;
+    atomic_int failed;
+} job;
+
+/* Room of one thread: registers, what a tile gathers, kept rows, sums. */
+typedef struct {
+    char *registers;
+    size_t size;
+    void *slot[MOST_SLOTS];
+    char *kept[MOST_SLOTS];
+    void *sum[MOST_SUMS];
+    char *gathered;
+    char *rows[MOST_OPERANDS]; /* whole kernels: operands that do not lie in a row */
+    double constants[MOST_SLOTS];
+    double *sums, *results;
+} room;
+
+/* Where a tile lies: of the inner range from `first` on, or a block of two dimensions. */
+typedef struct {
+    int64_t outer, first;
+    size_t n;
+    int64_t i, j, rows, columns;
+} place;
+
+extern const tile_code *acl_emu_engine_tiles; /* for this processor */
+
+/* engine_move.c */
+
+static inline int64_t offset_of(const range_view *range, int64_t index)
+{
+    if (range->count == 1) {
+        return index * range->stride[0];
+    }
+    int64_t offset = 0;
+    for (int64_t d = range->count - 1; d >= 0 && index; d--) {
+        const int64_t rest = index / range->length[d];
+        offset += (index - rest * range->length[d]) * range->stride[d];
+        index = rest;
+    }
+    return offset;
+}
+
+static inline int lies_in_row(const operand_view *operand)
+{
+    return operand->inner.count == 1 && operand->inner.stride[0] == operand->item;
+}
+
+/* Some elements of an inner range, gathered in a row (or spread out from one). */
+void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, size_t n, char *row, int out);
+
+/* A block of two dimensions, the same way. */
+void acl_emu_move_block(const operand_view *operand, char *base, const place *at, char *row, int out);
+
+/* `count` neighbours of an outer range, each a row in `rows`, of an operand whose rows lie side by side. */
+void acl_emu_move_turned(const operand_view *operand, char *memory, int64_t first, int64_t count, size_t n, char *rows, int out);
+
+/* engine_whole.c: units of programs that were compiled as a whole. */
+
+size_t acl_emu_whole_room(const job *work);
+void acl_emu_prepare_whole(const job *work, room *own, char *next);
+void acl_emu_run_whole(const job *work, room *own, int64_t unit);
+void acl_emu_finish_whole(const job *work, room *own);
+
+/* How many units there are, and how long; 0 where there is no memory for them. */
+int acl_emu_divide_whole(job *work);
+
+#endif

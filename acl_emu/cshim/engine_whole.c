@@ -1,0 +1,380 @@
+/* Kernels that were compiled as a whole: no registers, operands as they are stored, a row or a part of one at a time. */
+#include "engine_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 16, MOST_TURNED = 32 };
+
+static int has_one_for_a_row(const job *work, int64_t operand)
+{
+    const int64_t reads = work->program->reads;
+    if (operand >= reads) {
+        return work->program->of_rows >> (operand - reads) & 1;
+    }
+    for (int64_t k = 0; k < work->fused_count; k++) {
+        if (work->fused_operands[k] == operand) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether the elements of a row lie far apart, and next to those of the rows beside it. */
+static int is_turned(const operand_view *operand)
+{
+    const range_view *outer = &operand->outer, *inner = &operand->inner;
+    return inner->count == 1 && inner->stride[0] > operand->item && outer->stride[outer->count - 1] == operand->item;
+}
+
+static size_t padded(size_t n)
+{
+    return (n + 31) / 32 * 32;
+}
+
+/* The longest row of elements that is worked on at once. */
+static size_t row_length(const job *work)
+{
+    switch (work->program->shape) {
+    case ROWS: return (size_t)work->program->inner;
+    case TOTALS: return (size_t)work->unit_length;
+    case COLUMNS: return (size_t)work->program->lanes;
+    default: return work->tile;
+    }
+}
+
+/* Rows that are gathered together, and so a unit. */
+static int64_t rows_at_once(const job *work)
+{
+    const header *program = work->program;
+    for (int64_t k = 0; program->shape == ROWS && k < program->operands; k++) {
+        if (!has_one_for_a_row(work, k) && is_turned(&work->operands[k])) {
+            const int64_t fitting = TURNED_BYTES / (program->inner * work->operands[k].item) / 8 * 8;
+            return fitting < LEAST_TURNED ? LEAST_TURNED : fitting < MOST_TURNED ? fitting : MOST_TURNED;
+        }
+    }
+    return 0;
+}
+
+int acl_emu_divide_whole(job *work)
+{
+    const header *program = work->program;
+    work->tile = TILE_BYTES / sizeof(float);
+    switch (program->shape) {
+    case MAP:
+        work->unit_length = CHUNK_TILES * (int64_t)work->tile;
+        work->chunks = (program->inner + work->unit_length - 1) / work->unit_length;
+        work->units = program->outer * work->chunks;
+        return 1;
+    case BLOCKS: work->units = program->outer * ((program->block + BLOCK_ROWS - 1) / BLOCK_ROWS); return 1;
+    case ROWS: {
+        const int64_t turned = rows_at_once(work), several = CHUNK_TILES * (int64_t)work->tile / program->inner;
+        work->unit_length = turned ? turned : several ? several : 1;
+        work->units = (program->outer + work->unit_length - 1) / work->unit_length;
+        return 1;
+    }
+    case COLUMNS: work->units = (program->inner + program->lanes - 1) / program->lanes; return 1;
+    default:
+        work->unit_length = TOTAL_TILES * (int64_t)work->tile;
+        work->chunks = (program->inner + work->unit_length - 1) / work->unit_length;
+        work->units = program->outer * work->chunks;
+        work->partials = malloc((size_t)work->units * strlen(work->whole->reductions) * PARTIALS * sizeof(double));
+        return work->partials != NULL;
+    }
+}
+
+/* Rooms */
+
+static size_t gathered_size(const job *work, int64_t operand)
+{
+    const size_t rows = is_turned(&work->operands[operand]) && work->program->shape == ROWS ? (size_t)work->unit_length : 1;
+    return (rows * row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
+}
+
+static size_t sums_size(const job *work)
+{
+    const size_t each = work->program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
+    return (strlen(work->whole->reductions) + (size_t)(work->program->operands - work->program->reads)) * each * sizeof(double);
+}
+
+size_t acl_emu_whole_room(const job *work)
+{
+    size_t size = sums_size(work) + (size_t)work->whole->kept * padded(row_length(work)) * sizeof(double);
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        size += gathered_size(work, k);
+    }
+    return size;
+}
+
+void acl_emu_prepare_whole(const job *work, room *own, char *next)
+{
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        own->rows[k] = next;
+        next += gathered_size(work, k);
+    }
+    for (int64_t k = 0; k < work->whole->kept; k++) {
+        own->kept[k] = next;
+        next += padded(row_length(work)) * sizeof(double);
+    }
+    own->sums = (double *)next;
+    own->results = own->sums + strlen(work->whole->reductions) * (work->program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS);
+    memcpy(own->constants, work->fused_constants, (size_t)work->fused_count * sizeof(double));
+}
+
+/* Rows */
+
+static char *base_of(const job *work, int64_t operand, int64_t outer)
+{
+    return work->memory[operand] + offset_of(&work->operands[operand].outer, outer);
+}
+
+/* Constants that differ from row to row. */
+static void begin_row(const job *work, room *own, int64_t outer)
+{
+    for (int64_t k = 0; k < work->fused_count; k++) {
+        const int64_t operand = work->fused_operands[k];
+        if (operand >= 0) {
+            acl_emu_engine_tiles->load[1][work->operands[operand].dtype](&own->constants[k], base_of(work, operand, outer), 1);
+        }
+    }
+}
+
+/* Where the elements of an operand lie in a row: in memory, or in the thread's room. */
+static char *row_of(const job *work, room *own, int64_t operand, const place *at)
+{
+    const operand_view *view = &work->operands[operand];
+    if (lies_in_row(view) && (operand < work->program->reads || !work->streamed)) {
+        return base_of(work, operand, at->outer) + at->first * view->item;
+    }
+    return own->rows[operand];
+}
+
+static void gather(const job *work, room *own, int64_t operand, const place *at)
+{
+    const operand_view *view = &work->operands[operand];
+    char *base = base_of(work, operand, at->outer);
+    if (work->program->shape == BLOCKS && view->inner.count == 2) {
+        acl_emu_move_block(view, base, at, own->rows[operand], 0);
+    } else {
+        acl_emu_move_range(view, base, at->first, at->n, own->rows[operand], 0);
+    }
+}
+
+static void spread_out(const job *work, room *own, int64_t operand, const place *at)
+{
+    const operand_view *view = &work->operands[operand];
+    char *base = base_of(work, operand, at->outer);
+    if (lies_in_row(view)) {
+        acl_emu_engine_tiles->stream(base + at->first * view->item, own->rows[operand], at->n * (size_t)view->item);
+    } else if (work->program->shape == BLOCKS && view->inner.count == 2) {
+        acl_emu_move_block(view, base, at, own->rows[operand], 1);
+    } else {
+        acl_emu_move_range(view, base, at->first, at->n, own->rows[operand], 1);
+    }
+}
+
+/* Have the kernel work on a row or a part of one; operands that are turned have been gathered, and are spread out, by the caller. */
+static void call_kernel(const job *work, room *own, fused_kernel *kernel, const place *at, int64_t turned)
+{
+    const header *program = work->program;
+    const void *ins[MOST_OPERANDS];
+    void *outs[MOST_OPERANDS];
+    for (int64_t k = 0; k < program->operands; k++) {
+        const operand_view *view = &work->operands[k];
+        char *row = row_of(work, own, k, at);
+        if (row == own->rows[k] && turned >= 0 && is_turned(view)) {
+            row += turned * program->inner * view->item;
+        } else if (row == own->rows[k] && k < program->reads && !has_one_for_a_row(work, k)) {
+            gather(work, own, k, at);
+        }
+        if (k < program->reads) {
+            ins[k] = row;
+        } else {
+            outs[k - program->reads] = row;
+        }
+    }
+    const fused_call call = {outs, ins, own->constants, own->kept, own->sums, own->results, program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS};
+    kernel(&call, at->n);
+    for (int64_t k = program->reads; k < program->operands; k++) {
+        if (outs[k - program->reads] == own->rows[k] && !(turned >= 0 && is_turned(&work->operands[k])) && !has_one_for_a_row(work, k)) {
+            spread_out(work, own, k, at);
+        }
+    }
+}
+
+/* Results with one number for a row (or `n` of them, for as many columns), from where the kernel left them. */
+static void store_results(const job *work, room *own, const place *at, size_t n)
+{
+    const header *program = work->program;
+    const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : work->whole->finish ? PARTIALS : 1;
+    for (int64_t k = program->reads; k < program->operands; k++) {
+        if (!has_one_for_a_row(work, k)) {
+            continue;
+        }
+        const operand_view *view = &work->operands[k];
+        const double *found = own->results + (size_t)(k - program->reads) * stride;
+        char *base = base_of(work, k, at->outer);
+        if (n == 1 || lies_in_row(view)) {
+            acl_emu_engine_tiles->store[1][view->dtype](base + offset_of(&view->inner, at->first), found, n);
+        } else {
+            acl_emu_engine_tiles->store[1][view->dtype](own->rows[k], found, n);
+            acl_emu_move_range(view, base, at->first, n, own->rows[k], 1);
+        }
+    }
+}
+
+/* One number from each PARTIALS of them. */
+static void reduce_partials(const job *work, room *own)
+{
+    const char *reductions = work->whole->reductions;
+    for (size_t k = 0; reductions[k]; k++) {
+        double *found = own->sums + k * PARTIALS;
+        for (size_t width = PARTIALS / 2; width; width /= 2) {
+            for (size_t lane = 0; lane < width; lane++) {
+                const double other = found[lane + width];
+                if (reductions[k] == 's') {
+                    found[lane] += other;
+                } else {
+                    found[lane] = found[lane] >= other || found[lane] != found[lane] ? found[lane] : other;
+                }
+            }
+        }
+    }
+}
+
+static void finish_row(const job *work, room *own, int64_t outer)
+{
+    const place at = {.outer = outer, .n = 1};
+    if (work->whole->finish) {
+        const fused_call call = {.constants = own->constants, .sums = own->sums, .results = own->results, .stride = PARTIALS};
+        reduce_partials(work, own);
+        work->whole->finish(&call, 1);
+    }
+    store_results(work, own, &at, 1);
+}
+
+/* Units */
+
+static void run_map(const job *work, room *own, int64_t unit)
+{
+    const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length;
+    int64_t end = begin + work->unit_length;
+    end = end < work->program->inner ? end : work->program->inner;
+    begin_row(work, own, row);
+    for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
+        const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
+        const place at = {.outer = row, .first = first, .n = n};
+        call_kernel(work, own, work->kernel, &at, -1);
+    }
+}
+
+/* Some rows of a matrix, in tiles that are about square: what one operand has in a row, another has in a column, and of either whole
+ * cache lines are used before they are gone. */
+static void run_block(const job *work, room *own, int64_t unit)
+{
+    const header *program = work->program;
+    const int64_t rows = program->block, columns = program->inner / rows;
+    const int64_t parts = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS, width = (int64_t)work->tile / BLOCK_ROWS;
+    const int64_t outer = unit / parts, i = unit % parts * BLOCK_ROWS;
+    for (int64_t j = 0; j < columns; j += width) {
+        place at = {.outer = outer, .i = i, .j = j};
+        at.rows = rows - i < BLOCK_ROWS ? rows - i : BLOCK_ROWS;
+        at.columns = columns - j < width ? columns - j : width;
+        at.n = (size_t)(at.rows * at.columns);
+        call_kernel(work, own, work->kernel, &at, -1);
+    }
+}
+
+static void run_rows(const job *work, room *own, int64_t unit)
+{
+    const header *program = work->program;
+    const int64_t begin = unit * work->unit_length;
+    int64_t end = begin + work->unit_length;
+    end = end < program->outer ? end : program->outer;
+    const size_t n = (size_t)program->inner;
+    for (int64_t k = 0; k < program->reads; k++) {
+        if (is_turned(&work->operands[k]) && !has_one_for_a_row(work, k)) {
+            acl_emu_move_turned(&work->operands[k], work->memory[k], begin, end - begin, n, own->rows[k], 0);
+        }
+    }
+    for (int64_t row = begin; row < end; row++) {
+        const place at = {.outer = row, .n = n};
+        begin_row(work, own, row);
+        call_kernel(work, own, work->kernel, &at, row - begin);
+        finish_row(work, own, row);
+    }
+    for (int64_t k = program->reads; k < program->operands; k++) {
+        if (is_turned(&work->operands[k]) && !has_one_for_a_row(work, k)) {
+            acl_emu_move_turned(&work->operands[k], work->memory[k], begin, end - begin, n, own->rows[k], 1);
+        }
+    }
+}
+
+/* Columns side by side, row by row. */
+static void run_columns(const job *work, room *own, int64_t unit)
+{
+    const header *program = work->program;
+    const int64_t first = unit * program->lanes, left = program->inner - first;
+    const size_t n = (size_t)(left < program->lanes ? left : program->lanes), stride = padded(row_length(work));
+    for (size_t k = 0; work->whole->reductions[k]; k++) {
+        for (size_t lane = 0; lane < stride; lane++) {
+            own->sums[k * stride + lane] = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
+        }
+    }
+    for (int64_t k = 0; k < program->outer; k++) {
+        const place at = {.outer = k, .first = first, .n = n};
+        call_kernel(work, own, work->kernel, &at, -1);
+    }
+    const fused_call call = {.constants = own->constants, .sums = own->sums, .results = own->results, .stride = stride};
+    const place at = {.first = first, .n = n};
+    work->whole->finish(&call, n);
+    store_results(work, own, &at, n);
+}
+
+/* TOTALS: parts of a long row; what they found is combined in order when all are through. */
+static void run_part(const job *work, room *own, int64_t unit)
+{
+    const size_t size = strlen(work->whole->reductions) * PARTIALS;
+    const int64_t row = unit / work->chunks, first = unit % work->chunks * work->unit_length, left = work->program->inner - first;
+    const place at = {.outer = row, .first = first, .n = (size_t)(left < work->unit_length ? left : work->unit_length)};
+    begin_row(work, own, row);
+    call_kernel(work, own, work->kernel, &at, -1);
+    memcpy(work->partials + (size_t)unit * size, own->sums, size * sizeof(double));
+}
+
+void acl_emu_finish_whole(const job *work, room *own)
+{
+    const char *reductions = work->whole->reductions;
+    const size_t size = strlen(reductions) * PARTIALS;
+    for (int64_t row = 0; row < work->program->outer; row++) {
+        const double *found = work->partials + (size_t)(row * work->chunks) * size;
+        memcpy(own->sums, found, size * sizeof(double));
+        for (int64_t chunk = 1; chunk < work->chunks; chunk++) {
+            for (size_t k = 0; k < size; k++) {
+                const double other = found[(size_t)chunk * size + k], here = own->sums[k];
+                own->sums[k] = reductions[k / PARTIALS] == 's' ? here + other : here >= other || here != here ? here : other;
+            }
+        }
+        begin_row(work, own, row);
+        finish_row(work, own, row);
+    }
+}
+
+void acl_emu_run_whole(const job *work, room *own, int64_t unit)
+{
+    switch (work->program->shape) {
+    case MAP: run_map(work, own, unit); break;
+    case BLOCKS: run_block(work, own, unit); break;
+    case ROWS: run_rows(work, own, unit); break;
+    case COLUMNS: run_columns(work, own, unit); break;
+    default: run_part(work, own, unit); break;
+    }
+#if defined(__x86_64__)
+    if (work->streamed) {
+        _mm_sfence(); /* what passed by the caches is there for whoever is told that the unit is done */
+    }
+#endif
+}
