@@ -114,6 +114,12 @@ class _Kernel:
         uses = Counter(re.findall(r"\b(?:d|f|if)[kxt]\d+\b", "\n".join(body)))
         yield f"static void {self.name}(const fused_call *call, size_t n)"
         yield "{"
+        for name in self.graph.inputs:
+            yield f"    const void *const in{name[1:]} = call->ins[{name[1:]}];"
+        for name in self.graph.lane_outputs:
+            yield f"    void *const out{self.graph.outputs.index(name)} = call->outs[{self.graph.outputs.index(name)}];"
+        if self.graph.lane_outputs:
+            yield "    const int streamed = call->streamed;"
         for name in self.graph.constants:
             for prefix, lane in (("d", "double"), ("f", "float")):
                 if uses[prefix + name]:
@@ -157,7 +163,7 @@ class _Kernel:
         for name in graph.inputs:
             if name in whole:
                 kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)
-                yield f"        const float_{kind} f{name} = FETCH_{fetch}(call->ins[{name[1:]}], i, left);"
+                yield f"        const float_{kind} f{name} = FETCH_{fetch}(in{name[1:]}, i, left);"
         stored = [name for name in graph.lane_outputs if graph.levels[name] == phase]
         if lane == "double":
             yield from self._halves(needed, at_hand)
@@ -171,7 +177,7 @@ class _Kernel:
             yield from self._settle(stored, whole)
         for name in stored if lane != "settled" else ():
             result = f"JOINED_{self.storage}(l{name}, u{name})" if lane == "double" else f"f{name}"
-            yield f"        PUT_{self.storage}(call->outs[{graph.outputs.index(name)}], i, left, {result});"
+            yield f"        PUT_{self.storage}(out{graph.outputs.index(name)}, i, left, {result});"
         yield "    }"
         if graph.in_parts:
             for name in ending if not self.columns else ():
@@ -240,7 +246,7 @@ class _Kernel:
             if name in graph.constants and (name[0] == "x" or self.exactness.applies):
                 yield f"    certain &= is_float(call->constants[{name[1:]}]);"
             if name[0] == "i" and self.storage == "bf16" and (self.exactness.has_products or not self.exactness.applies):
-                yield f"    certain &= is_moderate_bf16(call->ins[{name[1:]}], n);"
+                yield f"    certain &= is_moderate_bf16(in{name[1:]}, n);"
 
     def _inexact(self, name: str) -> Iterator[str]:
         """Where a step is not exact, if that matters."""
@@ -289,11 +295,11 @@ class _Kernel:
         yield "        if (UNLIKELY(!certain || any(doubt))) {"
         yield from self._halves(whole, (), "            ")
         for name in stored:
-            place = f"call->outs[{graph.outputs.index(name)}], i, left"
+            place = f"out{graph.outputs.index(name)}, i, left"
             yield f"            PUT_{self.storage}({place}, JOINED_{self.storage}(l{name}, u{name}));"
         yield "        } else {"
         for name in stored:
-            yield f"            PUT_half(call->outs[{graph.outputs.index(name)}], i, left, h{name});"
+            yield f"            PUT_half(out{graph.outputs.index(name)}, i, left, h{name});"
         yield "        }"
 
     def _fades(self, needed: Sequence[str]) -> bool:
@@ -310,11 +316,12 @@ class _Kernel:
 
     def _held(self, name: str, lane: str) -> str:
         """The vectors that a reduction is held in."""
-        return f"f_{name}" if self._kind(name, lane) == "largest_float" else f"l_{name}, u_{name}"
+        return f"f_{name}, n_{name}" if self._kind(name, lane) == "largest_float" else f"l_{name}, u_{name}"
 
     def _begin(self, name: str, lane: str) -> Iterator[str]:
         if self._kind(name, lane) == "largest_float":
             yield f"    float_vector f_{name} = all_float(-INFINITY);"
+            yield f"    float_mask n_{name} = first_ones(0);"
         else:
             first = "0" if self.graph.steps[name].op == "sum" else "-INFINITY"
             yield f"    double_vector l_{name} = all_double({first}), u_{name} = all_double({first});"
@@ -336,7 +343,9 @@ class _Kernel:
     def _add(self, name: str, lane: str) -> Iterator[str]:
         if self._kind(name, lane) == "largest_float":
             (value,) = self.graph.summands(name)
-            yield f"        f_{name} = maximum_float(f_{name}, select_float(live, {self._refer(value, 'f')}, all_float(-INFINITY)));"
+            yield f"        const float_vector v{name} = select_float(live, {self._refer(value, 'f')}, all_float(-INFINITY));"
+            yield f"        f_{name} = larger_float(f_{name}, v{name});"
+            yield f"        n_{name} |= not_equal_float(v{name}, v{name});"
             return
         for half in "lu":
             yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=True))};"

@@ -40,7 +40,7 @@ typedef struct {
     /* Of elements of two and of four bytes: eight lines of eight, turned (strides in bytes), and every second one. */
     void (*turn[2])(char *to, int64_t to_stride, const char *from, int64_t from_stride);
     void (*every_second[2])(void *to, const void *from, size_t n);
-    void (*stream)(char *to, const char *from, size_t size); /* a copy that passes by the caches; a fence has to follow */
+    size_t vector_bytes;
 } tile_code;
 
 /* How a kernel is evaluated: in float, with what may round wrongly again in double; in double; in float. */
@@ -53,6 +53,7 @@ typedef struct {
     char *const *kept;      /* rooms for as many doubles as there are elements, and some more */
     double *sums, *results; /* reductions, and results with one number for a row; `stride` apart where there are several */
     size_t stride;
+    int streamed; /* `outs` are written past the caches, and aligned as that needs */
 } fused_call;
 
 /* A kernel compiled as a whole, on n elements of one storage type: of a row, or of a part of one, in which case `sums` gets PARTIALS

@@ -186,26 +186,10 @@ TURN(turn_4, uint32_t)
 EVERY_SECOND(every_second_2, uint16_t)
 EVERY_SECOND(every_second_4, uint32_t)
 
-static void stream(char *to, const char *from, size_t size)
-{
-#if defined(HAS_64) || defined(HAS_32)
-    const size_t before = (64 - (uintptr_t)to % 64) % 64, begin = before < size ? before : size, end = begin + (size - begin) / 64 * 64;
-    memcpy(to, from, begin);
-    for (size_t i = begin; i < end; i += 64) {
-        const __m256i low = _mm256_loadu_si256((const __m256i *)(from + i)), high = _mm256_loadu_si256((const __m256i *)(from + i + 32));
-        _mm256_stream_si256((__m256i *)(to + i), low);
-        _mm256_stream_si256((__m256i *)(to + i + 32), high);
-    }
-    memcpy(to + end, from + end, size - end);
-#else
-    memcpy(to, from, size);
-#endif
-}
-
 #define FUNCTION_TABLE(lane)                                                                                                 \
     {                                                                                                                        \
         add_##lane, subtract_##lane, multiply_##lane, divide_##lane, negate_##lane, magnitude_##lane, sign_of_##lane,         \
-            square_##lane, larger_##lane, smaller_##lane, exponential_##lane, exponential_of_difference_##lane,             \
+            square_##lane, larger_of_##lane, smaller_of_##lane, exponential_##lane, exponential_of_difference_##lane,             \
             logarithm_##lane, logarithm_1p_##lane, square_root_##lane, is_less_##lane, is_less_equal_##lane, is_equal_##lane, \
             is_not_equal_##lane, both_##lane, either_##lane, inverse_##lane, where_##lane, as_number_##lane, round_f32_##lane,  \
             round_f16_##lane, round_bf16_##lane                                                                              \
@@ -231,5 +215,5 @@ const tile_code TILES = {
     .from_double = {from_double_float, from_double_double},
     .turn = {turn_2, turn_4},
     .every_second = {every_second_2, every_second_4},
-    .stream = stream,
+    .vector_bytes = VECTOR_BYTES,
 };

@@ -146,7 +146,7 @@ static void begin_row(const job *work, room *own, int64_t outer)
 static char *row_of(const job *work, room *own, int64_t operand, const place *at)
 {
     const operand_view *view = &work->operands[operand];
-    if (lies_in_row(view) && (operand < work->program->reads || !work->streamed)) {
+    if (lies_in_row(view)) {
         return base_of(work, operand, at->outer) + at->first * view->item;
     }
     return own->rows[operand];
@@ -167,9 +167,7 @@ static void spread_out(const job *work, room *own, int64_t operand, const place 
 {
     const operand_view *view = &work->operands[operand];
     char *base = base_of(work, operand, at->outer);
-    if (lies_in_row(view)) {
-        acl_emu_engine_tiles->stream(base + at->first * view->item, own->rows[operand], at->n * (size_t)view->item);
-    } else if (work->program->shape == BLOCKS && view->inner.count == 2) {
+    if (work->program->shape == BLOCKS && view->inner.count == 2) {
         acl_emu_move_block(view, base, at, own->rows[operand], 1);
     } else {
         acl_emu_move_range(view, base, at->first, at->n, own->rows[operand], 1);
@@ -182,6 +180,7 @@ static void call_kernel(const job *work, room *own, fused_kernel *kernel, const 
     const header *program = work->program;
     const void *ins[MOST_OPERANDS];
     void *outs[MOST_OPERANDS];
+    int streamed = work->streamed;
     for (int64_t k = 0; k < program->operands; k++) {
         const operand_view *view = &work->operands[k];
         char *row = row_of(work, own, k, at);
@@ -194,9 +193,11 @@ static void call_kernel(const job *work, room *own, fused_kernel *kernel, const 
             ins[k] = row;
         } else {
             outs[k - program->reads] = row;
+            streamed &= lies_in_row(view) && (uintptr_t)row % acl_emu_engine_tiles->vector_bytes == 0;
         }
     }
-    const fused_call call = {outs, ins, own->constants, own->kept, own->sums, own->results, program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS};
+    const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
+    const fused_call call = {outs, ins, own->constants, own->kept, own->sums, own->results, stride, streamed};
     kernel(&call, at->n);
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (outs[k - program->reads] == own->rows[k] && !(turned >= 0 && is_turned(&work->operands[k])) && !has_one_for_a_row(work, k)) {

@@ -4,33 +4,42 @@
 /* add:i0,-0.5 */
 static void g0_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(-0.5);
         const double_vector ut0 = ui0 + all_double(-0.5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g0_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-0.5);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g0_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(-0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(-0.5), ft0);
@@ -41,29 +50,35 @@ static void g0_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-0.5);
             const double_vector ut0 = ui0 + all_double(-0.5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g0_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-0.5);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g0_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(-0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(-0.5), ft0);
@@ -74,53 +89,65 @@ static void g0_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-0.5);
             const double_vector ut0 = ui0 + all_double(-0.5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g0_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-0.5);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,-1 */
 static void g1_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(-1);
         const double_vector ut0 = ui0 + all_double(-1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g1_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-1);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g1_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(-1);
         const float_mask rt0 = inexact_add(fi0, all_float(-1), ft0);
@@ -131,29 +158,35 @@ static void g1_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-1);
             const double_vector ut0 = ui0 + all_double(-1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g1_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-1);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g1_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(-1);
         const float_mask rt0 = inexact_add(fi0, all_float(-1), ft0);
@@ -164,53 +197,65 @@ static void g1_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-1);
             const double_vector ut0 = ui0 + all_double(-1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g1_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-1);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,0 */
 static void g2_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(0);
         const double_vector ut0 = ui0 + all_double(0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g2_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g2_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(0);
         const float_mask rt0 = inexact_add(fi0, all_float(0), ft0);
@@ -221,29 +266,35 @@ static void g2_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0);
             const double_vector ut0 = ui0 + all_double(0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g2_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g2_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(0);
         const float_mask rt0 = inexact_add(fi0, all_float(0), ft0);
@@ -254,53 +305,65 @@ static void g2_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0);
             const double_vector ut0 = ui0 + all_double(0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g2_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,0.5 */
 static void g3_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(0.5);
         const double_vector ut0 = ui0 + all_double(0.5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g3_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0.5);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g3_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(0.5), ft0);
@@ -311,29 +374,35 @@ static void g3_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0.5);
             const double_vector ut0 = ui0 + all_double(0.5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g3_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0.5);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g3_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(0.5), ft0);
@@ -344,53 +413,65 @@ static void g3_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0.5);
             const double_vector ut0 = ui0 + all_double(0.5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g3_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0.5);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,1 */
 static void g4_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(1);
         const double_vector ut0 = ui0 + all_double(1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g4_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(1);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g4_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(1);
         const float_mask rt0 = inexact_add(fi0, all_float(1), ft0);
@@ -401,29 +482,35 @@ static void g4_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(1);
             const double_vector ut0 = ui0 + all_double(1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g4_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(1);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g4_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(1);
         const float_mask rt0 = inexact_add(fi0, all_float(1), ft0);
@@ -434,53 +521,65 @@ static void g4_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(1);
             const double_vector ut0 = ui0 + all_double(1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g4_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(1);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,2 */
 static void g5_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(2);
         const double_vector ut0 = ui0 + all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g5_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(2);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g5_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(2);
         const float_mask rt0 = inexact_add(fi0, all_float(2), ft0);
@@ -491,29 +590,35 @@ static void g5_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(2);
             const double_vector ut0 = ui0 + all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g5_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(2);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g5_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(2);
         const float_mask rt0 = inexact_add(fi0, all_float(2), ft0);
@@ -524,58 +629,73 @@ static void g5_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(2);
             const double_vector ut0 = ui0 + all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g5_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(2);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,i1 */
 static void g6_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = li0 + li1;
         const double_vector ut0 = ui0 + ui1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g6_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 + fi1;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g6_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + fi1;
         const float_mask rt0 = inexact_add(fi0, fi1, ft0);
@@ -588,31 +708,39 @@ static void g6_f16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 + li1;
             const double_vector ut0 = ui0 + ui1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g6_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = fi0 + fi1;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g6_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + fi1;
         const float_mask rt0 = inexact_add(fi0, fi1, ft0);
@@ -625,52 +753,65 @@ static void g6_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 + li1;
             const double_vector ut0 = ui0 + ui1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g6_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = fi0 + fi1;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,k0 */
 static void g7_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + dk0;
         const double_vector ut0 = ui0 + dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g7_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + fk0;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g7_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -678,7 +819,7 @@ static void g7_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + fk0;
         const float_mask rt0 = inexact_add(fi0, fk0, ft0);
@@ -689,26 +830,32 @@ static void g7_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + dk0;
             const double_vector ut0 = ui0 + dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g7_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + fk0;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g7_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -716,7 +863,7 @@ static void g7_bf16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + fk0;
         const float_mask rt0 = inexact_add(fi0, fk0, ft0);
@@ -727,54 +874,66 @@ static void g7_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + dk0;
             const double_vector ut0 = ui0 + dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g7_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + fk0;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* exp:i0 */
 static void g8_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_double(li0);
         const double_vector ut0 = exp_of_double(ui0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g8_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_float(fi0);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g8_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi0);
         half_vector ht0;
@@ -784,20 +943,23 @@ static void g8_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
             const double_vector ut0 = exp_of_double(ui0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g8_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi0);
         half_vector ht0;
@@ -808,9 +970,9 @@ static void g8_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
             const double_vector ut0 = exp_of_double(ui0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
@@ -818,34 +980,43 @@ static void g8_bf16_settled(const fused_call *call, size_t n)
 /* exp:i0 mul:t0,x0 */
 static void g9_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_double(li0);
         const double_vector ut0 = exp_of_double(ui0);
         const double_vector lt1 = lt0 * dx0;
         const double_vector ut1 = ut0 * dx0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g9_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_float(fi0);
         const float_vector ft1 = ft0 * fx0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g9_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -853,7 +1024,7 @@ static void g9_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi0);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -867,24 +1038,27 @@ static void g9_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = exp_of_double(ui0);
             const double_vector lt1 = lt0 * dx0;
             const double_vector ut1 = ut0 * dx0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g9_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi0);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -900,9 +1074,9 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = exp_of_double(ui0);
             const double_vector lt1 = lt0 * dx0;
             const double_vector ut1 = ut0 * dx0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -910,12 +1084,16 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
 /* exp:i1 sum:i0 mul:t0,t1 sub:i0,t2 */
 static void g10_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -929,7 +1107,7 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = read_double((const double *)call->kept[0] + i);
@@ -938,18 +1116,22 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ut0 * dt1;
         const double_vector lt3 = li0 - lt2;
         const double_vector ut3 = ui0 - ut2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g10_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = exp_of_float(fi1);
         l_t1 = l_t1 + lower_half(select_float(live, fi0, all_float(0)));
         u_t1 = u_t1 + upper_half(select_float(live, fi0, all_float(0)));
@@ -959,22 +1141,26 @@ static void g10_f32_plain(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g10_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -991,8 +1177,8 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
@@ -1011,21 +1197,25 @@ static void g10_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ut0 * dt1;
             const double_vector lt3 = li0 - lt2;
             const double_vector ut3 = ui0 - ut2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g10_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -1039,12 +1229,12 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
@@ -1064,9 +1254,9 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ut0 * dt1;
             const double_vector lt3 = li0 - lt2;
             const double_vector ut3 = ui0 - ut2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -1074,10 +1264,14 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 neg:t0 mul:i0,t1 */
 static void g11_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -1088,30 +1282,38 @@ static void g11_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = -ut0;
         const double_vector lt2 = li0 * lt1;
         const double_vector ut2 = ui0 * ut1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt2, ut2));
+        PUT_f32(out0, i, left, JOINED_f32(lt2, ut2));
     }
 }
 
 static void g11_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
-        PUT_f32(call->outs[0], i, left, ft2);
+        PUT_f32(out0, i, left, ft2);
     }
 }
 
 static void g11_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1130,22 +1332,26 @@ static void g11_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = -ut0;
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt2, ut2));
+            PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
 
 static void g11_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1166,9 +1372,9 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = -ut0;
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt2, ut2));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
@@ -1176,10 +1382,14 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 neg:t0 mul:i0,t1 div:t2,2 */
 static void g12_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -1192,31 +1402,39 @@ static void g12_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ui0 * ut1;
         const double_vector lt3 = lt2 / all_double(2);
         const double_vector ut3 = ut2 / all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g12_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / all_float(2);
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g12_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1238,22 +1456,26 @@ static void g12_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / all_double(2);
             const double_vector ut3 = ut2 / all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g12_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1277,9 +1499,9 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / all_double(2);
             const double_vector ut3 = ut2 / all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -1287,11 +1509,15 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 neg:t0 mul:i0,t1 div:t2,k0 */
 static void g13_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -1304,35 +1530,43 @@ static void g13_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ui0 * ut1;
         const double_vector lt3 = lt2 / dk0;
         const double_vector ut3 = ut2 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g13_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g13_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1354,25 +1588,29 @@ static void g13_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g13_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1396,9 +1634,9 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -1406,11 +1644,16 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 */
 static void g14_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -1427,34 +1670,44 @@ static void g14_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ut0 * ut2;
         const double_vector lt4 = li0 * lt3;
         const double_vector ut4 = ui0 * ut3;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g14_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = ft0 * ft2;
         const float_vector ft4 = fi0 * ft3;
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g14_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1484,24 +1737,29 @@ static void g14_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ut0 * ut2;
             const double_vector lt4 = li0 * lt3;
             const double_vector ut4 = ui0 * ut3;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g14_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1533,9 +1791,9 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ut0 * ut2;
             const double_vector lt4 = li0 * lt3;
             const double_vector ut4 = ui0 * ut3;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -1543,11 +1801,16 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2 */
 static void g15_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -1566,35 +1829,45 @@ static void g15_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ui0 * ut3;
         const double_vector lt5 = lt4 / all_double(2);
         const double_vector ut5 = ut4 / all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g15_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = ft0 * ft2;
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = ft4 / all_float(2);
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g15_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1628,24 +1901,29 @@ static void g15_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ui0 * ut3;
             const double_vector lt5 = lt4 / all_double(2);
             const double_vector ut5 = ut4 / all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g15_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1681,9 +1959,9 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ui0 * ut3;
             const double_vector lt5 = lt4 / all_double(2);
             const double_vector ut5 = ut4 / all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -1691,12 +1969,17 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0 */
 static void g16_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -1715,39 +1998,49 @@ static void g16_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ui0 * ut3;
         const double_vector lt5 = lt4 / dk0;
         const double_vector ut5 = ut4 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g16_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = ft0 * ft2;
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = ft4 / fk0;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g16_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1781,27 +2074,32 @@ static void g16_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ui0 * ut3;
             const double_vector lt5 = lt4 / dk0;
             const double_vector ut5 = ut4 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g16_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1837,9 +2135,9 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ui0 * ut3;
             const double_vector lt5 = lt4 / dk0;
             const double_vector ut5 = ut4 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -1847,36 +2145,45 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
 /* exp_of_difference:i0,x0 div:t0,x1 */
 static void g17_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
         const double_vector lt1 = lt0 / dx1;
         const double_vector ut1 = ut0 / dx1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g17_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
     const float_vector fx1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         const float_vector ft1 = ft0 / fx1;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g17_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
@@ -1888,7 +2195,7 @@ static void g17_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1902,28 +2209,31 @@ static void g17_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = exp_of_difference_double(ui0, dx0);
             const double_vector lt1 = lt0 / dx1;
             const double_vector ut1 = ut0 / dx1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g17_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
     const float_vector fx1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1939,9 +2249,9 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = exp_of_difference_double(ui0, dx0);
             const double_vector lt1 = lt0 / dx1;
             const double_vector ut1 = ut0 / dx1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -1949,19 +2259,22 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
 /* exp_of_difference:i0,x0 sum:t0 out:t0,t1 */
 static void g18_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
         l_t1 = l_t1 + select_double(lower_mask(live), lt0, all_double(0));
         u_t1 = u_t1 + select_double(upper_mask(live), ut0, all_double(0));
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     call->results[1] = dt1[0];
@@ -1969,16 +2282,19 @@ static void g18_f32_in_double(const fused_call *call, size_t n)
 
 static void g18_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         l_t1 = l_t1 + lower_half(select_float(live, ft0, all_float(0)));
         u_t1 = u_t1 + upper_half(select_float(live, ft0, all_float(0)));
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     call->results[1] = dt1[0];
@@ -1986,19 +2302,22 @@ static void g18_f32_plain(const fused_call *call, size_t n)
 
 static void g18_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
         l_t1 = l_t1 + select_double(lower_mask(live), lt0, all_double(0));
         u_t1 = u_t1 + select_double(upper_mask(live), ut0, all_double(0));
-        PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+        PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     call->results[1] = dt1[0];
@@ -2006,19 +2325,22 @@ static void g18_f16_in_double(const fused_call *call, size_t n)
 
 static void g18_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
         l_t1 = l_t1 + select_double(lower_mask(live), lt0, all_double(0));
         u_t1 = u_t1 + select_double(upper_mask(live), ut0, all_double(0));
-        PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+        PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     call->results[1] = dt1[0];
@@ -2027,10 +2349,14 @@ static void g18_bf16_in_double(const fused_call *call, size_t n)
 /* less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8 */
 static void g19_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -2055,16 +2381,20 @@ static void g19_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut8 = all_double(1) + ut7;
         const double_vector lt9 = lt6 / lt8;
         const double_vector ut9 = ut6 / ut8;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt9, ut9));
+        PUT_f32(out0, i, left, JOINED_f32(lt9, ut9));
     }
 }
 
 static void g19_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask ft0 = less_float(all_float(0), fi1);
         const float_vector ft1 = absolute_float(fi1);
         const float_vector ft2 = ft1 * all_float(-0.5);
@@ -2075,17 +2405,21 @@ static void g19_f32_plain(const fused_call *call, size_t n)
         const float_vector ft7 = ft3 * ft3;
         const float_vector ft8 = all_float(1) + ft7;
         const float_vector ft9 = ft6 / ft8;
-        PUT_f32(call->outs[0], i, left, ft9);
+        PUT_f32(out0, i, left, ft9);
     }
 }
 
 static void g19_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(all_float(0), fi1);
         const float_vector ft1 = absolute_float(fi1);
@@ -2124,22 +2458,26 @@ static void g19_f16_settled(const fused_call *call, size_t n)
             const double_vector ut8 = all_double(1) + ut7;
             const double_vector lt9 = lt6 / lt8;
             const double_vector ut9 = ut6 / ut8;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt9, ut9));
+            PUT_f16(out0, i, left, JOINED_f16(lt9, ut9));
         } else {
-            PUT_half(call->outs[0], i, left, ht9);
+            PUT_half(out0, i, left, ht9);
         }
     }
 }
 
 static void g19_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(all_float(0), fi1);
         const float_vector ft1 = absolute_float(fi1);
@@ -2180,9 +2518,9 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut8 = all_double(1) + ut7;
             const double_vector lt9 = lt6 / lt8;
             const double_vector ut9 = ut6 / ut8;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt9, ut9));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt9, ut9));
         } else {
-            PUT_half(call->outs[0], i, left, ht9);
+            PUT_half(out0, i, left, ht9);
         }
     }
 }
@@ -2190,10 +2528,14 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
 static void g20_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -2212,16 +2554,20 @@ static void g20_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui1 / ut4;
         const double_vector lt6 = select_double(lt2, all_double(0), lt5);
         const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g20_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2229,17 +2575,21 @@ static void g20_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g20_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2269,22 +2619,26 @@ static void g20_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g20_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2319,9 +2673,9 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -2329,11 +2683,15 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5 */
 static void g21_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -2352,17 +2710,21 @@ static void g21_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui1 / ut4;
         const double_vector lt6 = select_double(lt2, dk0, lt5);
         const double_vector ut6 = select_double(ut2, dk0, ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g21_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2370,20 +2732,24 @@ static void g21_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, fk0, ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g21_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2413,26 +2779,30 @@ static void g21_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, dk0, lt5);
             const double_vector ut6 = select_double(ut2, dk0, ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g21_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2467,9 +2837,9 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, dk0, lt5);
             const double_vector ut6 = select_double(ut2, dk0, ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -2477,9 +2847,12 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 sub:1,t3 div:t3,t4 log:t5 */
 static void g22_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lt0 = less_double(li0, all_double(0));
@@ -2496,15 +2869,18 @@ static void g22_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut3 / ut4;
         const double_vector lt6 = log_of_double(lt5);
         const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g22_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_vector ft2 = select_float(ft1, all_float(1), fi0);
@@ -2512,16 +2888,19 @@ static void g22_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g22_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2550,20 +2929,23 @@ static void g22_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut3 / ut4;
             const double_vector lt6 = log_of_double(lt5);
             const double_vector ut6 = log_of_double(ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g22_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2592,9 +2974,9 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut3 / ut4;
             const double_vector lt6 = log_of_double(lt5);
             const double_vector ut6 = log_of_double(ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -2602,10 +2984,14 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
 static void g23_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -2624,16 +3010,20 @@ static void g23_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui1 / ut4;
         const double_vector lt6 = select_double(lt2, all_double(0), lt5);
         const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g23_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2641,17 +3031,21 @@ static void g23_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g23_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
@@ -2681,22 +3075,26 @@ static void g23_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g23_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
@@ -2731,9 +3129,9 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -2741,9 +3139,12 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 sub:1,t3 div:t3,t4 log:t5 */
 static void g24_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lt0 = less_double(li0, all_double(1));
@@ -2760,15 +3161,18 @@ static void g24_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut3 / ut4;
         const double_vector lt6 = log_of_double(lt5);
         const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g24_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_vector ft2 = select_float(ft1, all_float(0), fi0);
@@ -2776,16 +3180,19 @@ static void g24_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g24_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
@@ -2814,20 +3221,23 @@ static void g24_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut3 / ut4;
             const double_vector lt6 = log_of_double(lt5);
             const double_vector ut6 = log_of_double(ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g24_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
@@ -2856,9 +3266,9 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut3 / ut4;
             const double_vector lt6 = log_of_double(lt5);
             const double_vector ut6 = log_of_double(ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -2866,12 +3276,16 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
 static void g25_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -2890,18 +3304,22 @@ static void g25_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui1 / ut4;
         const double_vector lt6 = select_double(lt2, all_double(0), lt5);
         const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g25_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2909,12 +3327,16 @@ static void g25_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g25_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -2924,8 +3346,8 @@ static void g25_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, fk0);
         doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * 1.0f * UNIT) * 2);
@@ -2957,30 +3379,34 @@ static void g25_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g25_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
@@ -3015,9 +3441,9 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -3025,11 +3451,14 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 sub:1,t3 div:t3,t4 log:t5 */
 static void g26_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lt0 = less_double(li0, dk0);
@@ -3046,17 +3475,20 @@ static void g26_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut3 / ut4;
         const double_vector lt6 = log_of_double(lt5);
         const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g26_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
         const float_vector ft2 = select_float(ft1, fk1, fi0);
@@ -3064,17 +3496,20 @@ static void g26_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g26_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lt0 = less_double(li0, dk0);
@@ -3091,17 +3526,20 @@ static void g26_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut3 / ut4;
         const double_vector lt6 = log_of_double(lt5);
         const double_vector ut6 = log_of_double(ut5);
-        PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+        PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
     }
 }
 
 static void g26_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lt0 = less_double(li0, dk0);
@@ -3118,17 +3556,21 @@ static void g26_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut3 / ut4;
         const double_vector lt6 = log_of_double(lt5);
         const double_vector ut6 = log_of_double(ut5);
-        PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+        PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
     }
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 */
 static void g27_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -3141,31 +3583,39 @@ static void g27_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = select_double(ut0, all_double(0), ut1);
         const double_vector lt3 = li0 * lt2;
         const double_vector ut3 = ui0 * ut2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g27_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
         const float_vector ft3 = fi0 * ft2;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g27_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3187,36 +3637,44 @@ static void g27_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut0, all_double(0), ut1);
             const double_vector lt3 = li0 * lt2;
             const double_vector ut3 = ui0 * ut2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g27_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
         const float_vector ft3 = fi0 * ft2;
-        PUT_f16(call->outs[0], i, left, ft3);
+        PUT_f16(out0, i, left, ft3);
     }
 }
 
 static void g27_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3238,34 +3696,42 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut0, all_double(0), ut1);
             const double_vector lt3 = li0 * lt2;
             const double_vector ut3 = ui0 * ut2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g27_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
         const float_vector ft3 = fi0 * ft2;
-        PUT_bf16(call->outs[0], i, left, ft3);
+        PUT_bf16(out0, i, left, ft3);
     }
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2 */
 static void g28_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -3280,32 +3746,40 @@ static void g28_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ui0 * ut2;
         const double_vector lt4 = lt3 / all_double(2);
         const double_vector ut4 = ut3 / all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g28_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
         const float_vector ft3 = fi0 * ft2;
         const float_vector ft4 = ft3 / all_float(2);
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g28_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3332,22 +3806,26 @@ static void g28_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / all_double(2);
             const double_vector ut4 = ut3 / all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g28_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3374,9 +3852,9 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / all_double(2);
             const double_vector ut4 = ut3 / all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3384,11 +3862,15 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0 */
 static void g29_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -3403,28 +3885,36 @@ static void g29_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ui0 * ut2;
         const double_vector lt4 = lt3 / dk0;
         const double_vector ut4 = ut3 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g29_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
         const float_vector ft3 = fi0 * ft2;
         const float_vector ft4 = ft3 / fk0;
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g29_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -3432,8 +3922,8 @@ static void g29_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3460,26 +3950,30 @@ static void g29_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / dk0;
             const double_vector ut4 = ut3 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g29_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3506,9 +4000,9 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / dk0;
             const double_vector ut4 = ut3 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3516,33 +4010,42 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
 /* log:i0 */
 static void g30_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = log_of_double(li0);
         const double_vector ut0 = log_of_double(ui0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g30_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = log_of_float(fi0);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g30_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi0);
         half_vector ht0;
@@ -3552,20 +4055,23 @@ static void g30_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = log_of_double(li0);
             const double_vector ut0 = log_of_double(ui0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g30_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi0);
         half_vector ht0;
@@ -3575,9 +4081,9 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = log_of_double(li0);
             const double_vector ut0 = log_of_double(ui0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
@@ -3585,11 +4091,16 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 */
 static void g31_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -3604,33 +4115,43 @@ static void g31_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ut1 + all_double(1);
         const double_vector lt3 = li0 * lt2;
         const double_vector ut3 = ui0 * ut2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g31_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = fi0 * ft2;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g31_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3656,24 +4177,29 @@ static void g31_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ut1 + all_double(1);
             const double_vector lt3 = li0 * lt2;
             const double_vector ut3 = ui0 * ut2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g31_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3699,9 +4225,9 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ut1 + all_double(1);
             const double_vector lt3 = li0 * lt2;
             const double_vector ut3 = ui0 * ut2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -3709,11 +4235,16 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2 */
 static void g32_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -3730,34 +4261,44 @@ static void g32_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ui0 * ut2;
         const double_vector lt4 = lt3 / all_double(2);
         const double_vector ut4 = ut3 / all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g32_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = fi0 * ft2;
         const float_vector ft4 = ft3 / all_float(2);
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g32_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3787,24 +4328,29 @@ static void g32_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / all_double(2);
             const double_vector ut4 = ut3 / all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g32_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3834,9 +4380,9 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / all_double(2);
             const double_vector ut4 = ut3 / all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3844,12 +4390,17 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0 */
 static void g33_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -3866,38 +4417,48 @@ static void g33_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ui0 * ut2;
         const double_vector lt4 = lt3 / dk0;
         const double_vector ut4 = ut3 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g33_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = fi0 * ft2;
         const float_vector ft4 = ft3 / fk0;
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g33_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3927,27 +4488,32 @@ static void g33_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / dk0;
             const double_vector ut4 = ut3 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g33_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3977,9 +4543,9 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / dk0;
             const double_vector ut4 = ut3 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3987,21 +4553,26 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
 /* max:i0 */
 static void g34_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0);
+    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
 static void g34_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
         write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
     }
@@ -4009,21 +4580,26 @@ static void g34_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g34_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0);
+    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
 static void g34_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
         write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
     }
@@ -4031,21 +4607,26 @@ static void g34_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g34_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0);
+    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
 static void g34_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
         write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
     }
@@ -4053,21 +4634,26 @@ static void g34_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g34_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0);
+    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
 static void g34_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
         write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
     }
@@ -4084,15 +4670,19 @@ static void g34_finish(const fused_call *call, size_t n)
 /* max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4 */
 static void g35_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     call->results[0] = dt0[0];
@@ -4100,7 +4690,7 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
@@ -4114,15 +4704,19 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
 
 static void g35_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     const float_vector ft2 = joined(dt2, dt2);
@@ -4131,7 +4725,7 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft3 = exp_of_difference_float(fi0, ft2);
         l_t4 = l_t4 + lower_half(select_float(live, ft3, all_float(0)));
         u_t4 = u_t4 + upper_half(select_float(live, ft3, all_float(0)));
@@ -4142,15 +4736,19 @@ static void g35_f32_plain(const fused_call *call, size_t n)
 
 static void g35_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     call->results[0] = dt0[0];
@@ -4158,7 +4756,7 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
@@ -4172,15 +4770,19 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
 
 static void g35_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     call->results[0] = dt0[0];
@@ -4188,7 +4790,7 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
@@ -4203,19 +4805,25 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
 /* max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2 */
 static void g36_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
@@ -4231,26 +4839,32 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt3 = lt1 / dt2;
         const double_vector ut3 = ut1 / dt2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g36_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = exp_of_difference_float(fi0, ft0);
         l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
         u_t2 = u_t2 + upper_half(select_float(live, ft1, all_float(0)));
@@ -4262,25 +4876,31 @@ static void g36_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g36_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
@@ -4295,7 +4915,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt2[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
@@ -4308,28 +4928,34 @@ static void g36_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = exp_of_difference_double(ui0, dt0);
             const double_vector lt3 = lt1 / dt2;
             const double_vector ut3 = ut1 / dt2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g36_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
@@ -4344,7 +4970,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt2[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
@@ -4358,9 +4984,9 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = exp_of_difference_double(ui0, dt0);
             const double_vector lt3 = lt1 / dt2;
             const double_vector ut3 = ut1 / dt2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -4368,20 +4994,26 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 */
 static void g37_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4406,34 +5038,40 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt10 = log1p_of_double(dt9);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
         const double_vector ut1 = ui0 - dt0;
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt11, ut11));
+        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
     }
 }
 
 static void g37_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
@@ -4452,30 +5090,36 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     const float_vector ft10 = joined(dt10, dt10);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
-        PUT_f32(call->outs[0], i, left, ft11);
+        PUT_f32(out0, i, left, ft11);
     }
 }
 
 static void g37_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4504,7 +5148,7 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt10[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
         const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
@@ -4519,30 +5163,36 @@ static void g37_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt11, ut11));
+            PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
         } else {
-            PUT_half(call->outs[0], i, left, ht11);
+            PUT_half(out0, i, left, ht11);
         }
     }
 }
 
 static void g37_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4567,12 +5217,12 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     const double_vector dt10 = log1p_of_double(dt9);
     const float_vector ft10 = joined(dt10, dt10);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
         const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
@@ -4587,9 +5237,9 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt11, ut11));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
         } else {
-            PUT_half(call->outs[0], i, left, ht11);
+            PUT_half(out0, i, left, ht11);
         }
     }
 }
@@ -4597,20 +5247,27 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17 */
 static void g38_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out1 = call->outs[1];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4639,8 +5296,8 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -4657,7 +5314,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut17 = ut16 - ui1;
         l_t13 = fma_double(select_double(lower_mask(live), li1, all_double(0)), select_double(lower_mask(live), lt11, all_double(0)), l_t13);
         u_t13 = fma_double(select_double(upper_mask(live), ui1, all_double(0)), select_double(upper_mask(live), ut11, all_double(0)), u_t13);
-        PUT_f32(call->outs[1], i, left, JOINED_f32(lt17, ut17));
+        PUT_f32(out1, i, left, JOINED_f32(lt17, ut17));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     const double_vector dt14 = -dt13;
@@ -4666,21 +5323,28 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
 
 static void g38_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out1 = call->outs[1];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
@@ -4704,8 +5368,8 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft11 = ft1 - ft10;
@@ -4713,7 +5377,7 @@ static void g38_f32_plain(const fused_call *call, size_t n)
         const float_vector ft17 = ft16 - fi1;
         l_t13 = fma_double(lower_half(select_float(live, fi1, all_float(0))), lower_half(select_float(live, ft11, all_float(0))), l_t13);
         u_t13 = fma_double(upper_half(select_float(live, fi1, all_float(0))), upper_half(select_float(live, ft11, all_float(0))), u_t13);
-        PUT_f32(call->outs[1], i, left, ft17);
+        PUT_f32(out1, i, left, ft17);
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     const double_vector dt14 = -dt13;
@@ -4722,20 +5386,27 @@ static void g38_f32_plain(const fused_call *call, size_t n)
 
 static void g38_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out1 = call->outs[1];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4764,8 +5435,8 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -4782,7 +5453,7 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut17 = ut16 - ui1;
         l_t13 = fma_double(select_double(lower_mask(live), li1, all_double(0)), select_double(lower_mask(live), lt11, all_double(0)), l_t13);
         u_t13 = fma_double(select_double(upper_mask(live), ui1, all_double(0)), select_double(upper_mask(live), ut11, all_double(0)), u_t13);
-        PUT_f16(call->outs[1], i, left, JOINED_f16(lt17, ut17));
+        PUT_f16(out1, i, left, JOINED_f16(lt17, ut17));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     const double_vector dt14 = -dt13;
@@ -4791,20 +5462,27 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
 
 static void g38_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out1 = call->outs[1];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4833,8 +5511,8 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -4851,7 +5529,7 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut17 = ut16 - ui1;
         l_t13 = fma_double(select_double(lower_mask(live), li1, all_double(0)), select_double(lower_mask(live), lt11, all_double(0)), l_t13);
         u_t13 = fma_double(select_double(upper_mask(live), ui1, all_double(0)), select_double(upper_mask(live), ut11, all_double(0)), u_t13);
-        PUT_bf16(call->outs[1], i, left, JOINED_bf16(lt17, ut17));
+        PUT_bf16(out1, i, left, JOINED_bf16(lt17, ut17));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     const double_vector dt14 = -dt13;
@@ -4861,21 +5539,28 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13 */
 static void g39_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4903,8 +5588,8 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -4915,7 +5600,7 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut1 - dt10;
         l_t13 = fma_double(select_double(lower_mask(live), lt11, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t13);
         u_t13 = fma_double(select_double(upper_mask(live), ut11, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t13);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt11, ut11));
+        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     call->results[3] = dt13[0];
@@ -4923,14 +5608,21 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
 
 static void g39_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
@@ -4938,7 +5630,7 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
@@ -4960,13 +5652,13 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
         l_t13 = fma_double(lower_half(select_float(live, ft11, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t13);
         u_t13 = fma_double(upper_half(select_float(live, ft11, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t13);
-        PUT_f32(call->outs[0], i, left, ft11);
+        PUT_f32(out0, i, left, ft11);
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     call->results[3] = dt13[0];
@@ -4974,21 +5666,28 @@ static void g39_f32_plain(const fused_call *call, size_t n)
 
 static void g39_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -5016,8 +5715,8 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5028,7 +5727,7 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut1 - dt10;
         l_t13 = fma_double(select_double(lower_mask(live), lt11, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t13);
         u_t13 = fma_double(select_double(upper_mask(live), ut11, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t13);
-        PUT_f16(call->outs[0], i, left, JOINED_f16(lt11, ut11));
+        PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     call->results[3] = dt13[0];
@@ -5036,21 +5735,28 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
 
 static void g39_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -5078,8 +5784,8 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5090,7 +5796,7 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut1 - dt10;
         l_t13 = fma_double(select_double(lower_mask(live), lt11, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t13);
         u_t13 = fma_double(select_double(upper_mask(live), ut11, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t13);
-        PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt11, ut11));
+        PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     call->results[3] = dt13[0];
@@ -5099,21 +5805,27 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9 */
 static void g40_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -5139,27 +5851,33 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     call->results[2] = dt9[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
         const double_vector ut1 = ui0 - dt0;
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt11, ut11));
+        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
     }
 }
 
 static void g40_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
@@ -5167,7 +5885,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
@@ -5187,23 +5905,29 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     call->results[2] = dt9[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
-        PUT_f32(call->outs[0], i, left, ft11);
+        PUT_f32(out0, i, left, ft11);
     }
 }
 
 static void g40_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
@@ -5211,7 +5935,7 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -5241,7 +5965,7 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt10[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
         const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
@@ -5256,23 +5980,29 @@ static void g40_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt11, ut11));
+            PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
         } else {
-            PUT_half(call->outs[0], i, left, ht11);
+            PUT_half(out0, i, left, ht11);
         }
     }
 }
 
 static void g40_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
@@ -5280,7 +6010,7 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -5306,12 +6036,12 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
     const float_vector ft10 = joined(dt10, dt10);
     call->results[2] = dt9[0];
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
         const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
@@ -5326,9 +6056,9 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt11, ut11));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
         } else {
-            PUT_half(call->outs[0], i, left, ht11);
+            PUT_half(out0, i, left, ht11);
         }
     }
 }
@@ -5336,9 +6066,12 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
 /* minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4 */
 static void g41_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = minimum_double(li0, all_double(0));
@@ -5353,31 +6086,37 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = log1p_of_part_double(ut3);
         const double_vector lt5 = lt0 - lt4;
         const double_vector ut5 = ut0 - ut4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g41_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
         const float_vector ft2 = -ft1;
         const float_vector ft3 = exp_of_float(ft2);
         const float_vector ft4 = log1p_of_part_float(ft3);
         const float_vector ft5 = ft0 - ft4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g41_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
@@ -5402,20 +6141,23 @@ static void g41_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = log1p_of_part_double(ut3);
             const double_vector lt5 = lt0 - lt4;
             const double_vector ut5 = ut0 - ut4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g41_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
@@ -5442,9 +6184,9 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = log1p_of_part_double(ut3);
             const double_vector lt5 = lt0 - lt4;
             const double_vector ut5 = ut0 - ut4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -5452,10 +6194,14 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
 /* mul:-1,i1 add:i0,t0 */
 static void g42_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5464,29 +6210,37 @@ static void g42_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(-1) * ui1;
         const double_vector lt1 = li0 + lt0;
         const double_vector ut1 = ui0 + ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g42_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g42_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -5502,32 +6256,40 @@ static void g42_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(-1) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g42_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g42_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -5543,32 +6305,40 @@ static void g42_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(-1) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g42_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:-1,i1 sub:i0,t0 */
 static void g43_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5577,29 +6347,37 @@ static void g43_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(-1) * ui1;
         const double_vector lt1 = li0 - lt0;
         const double_vector ut1 = ui0 - ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g43_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g43_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -5615,32 +6393,40 @@ static void g43_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(-1) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g43_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g43_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -5656,32 +6442,40 @@ static void g43_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(-1) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g43_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:0,i1 add:i0,t0 */
 static void g44_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5690,29 +6484,37 @@ static void g44_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(0) * ui1;
         const double_vector lt1 = li0 + lt0;
         const double_vector ut1 = ui0 + ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g44_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g44_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0) * fi1;
         const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
@@ -5730,22 +6532,26 @@ static void g44_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g44_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0) * fi1;
         const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
@@ -5763,9 +6569,9 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -5773,10 +6579,14 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
 /* mul:0,i1 sub:i0,t0 */
 static void g45_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5785,29 +6595,37 @@ static void g45_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(0) * ui1;
         const double_vector lt1 = li0 - lt0;
         const double_vector ut1 = ui0 - ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g45_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g45_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0) * fi1;
         const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
@@ -5825,22 +6643,26 @@ static void g45_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g45_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0) * fi1;
         const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
@@ -5858,9 +6680,9 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -5868,10 +6690,14 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
 /* mul:0.5,i1 add:i0,t0 */
 static void g46_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5880,29 +6706,37 @@ static void g46_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(0.5) * ui1;
         const double_vector lt1 = li0 + lt0;
         const double_vector ut1 = ui0 + ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g46_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g46_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -5918,32 +6752,40 @@ static void g46_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0.5) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g46_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g46_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -5959,32 +6801,40 @@ static void g46_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0.5) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g46_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:0.5,i1 sub:i0,t0 */
 static void g47_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5993,29 +6843,37 @@ static void g47_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(0.5) * ui1;
         const double_vector lt1 = li0 - lt0;
         const double_vector ut1 = ui0 - ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g47_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g47_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -6031,32 +6889,40 @@ static void g47_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0.5) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g47_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g47_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -6072,32 +6938,40 @@ static void g47_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0.5) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g47_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:2,i1 add:i0,t0 */
 static void g48_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -6106,29 +6980,37 @@ static void g48_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(2) * ui1;
         const double_vector lt1 = li0 + lt0;
         const double_vector ut1 = ui0 + ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g48_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g48_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -6144,32 +7026,40 @@ static void g48_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(2) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g48_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g48_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -6185,32 +7075,40 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(2) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g48_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:2,i1 sub:i0,t0 */
 static void g49_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -6219,29 +7117,37 @@ static void g49_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(2) * ui1;
         const double_vector lt1 = li0 - lt0;
         const double_vector ut1 = ui0 - ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g49_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g49_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -6257,32 +7163,40 @@ static void g49_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(2) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g49_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g49_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -6298,55 +7212,68 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(2) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g49_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:i0,-1 */
 static void g50_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 * all_double(-1);
         const double_vector ut0 = ui0 * all_double(-1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g50_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g50_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(-1);
         half_vector ht0;
@@ -6356,29 +7283,35 @@ static void g50_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(-1);
             const double_vector ut0 = ui0 * all_double(-1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g50_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g50_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(-1);
         half_vector ht0;
@@ -6388,33 +7321,40 @@ static void g50_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(-1);
             const double_vector ut0 = ui0 * all_double(-1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g50_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
 static void g51_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6431,8 +7371,8 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6454,31 +7394,38 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt5 = lt3 / dt4;
         const double_vector ut5 = ut3 / dt4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g51_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t2 = all_float(-INFINITY);
+    float_mask n_t2 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        f_t2 = maximum_float(f_t2, select_float(live, ft1, all_float(-INFINITY)));
+        const float_vector vt2 = select_float(live, ft1, all_float(-INFINITY));
+        f_t2 = larger_float(f_t2, vt2);
+        n_t2 |= not_equal_float(vt2, vt2);
     }
-    const double_vector dt2 = all_double(largest_float_of(f_t2));
+    const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
     const float_vector ft2 = joined(dt2, dt2);
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
@@ -6492,19 +7439,23 @@ static void g51_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g51_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6521,8 +7472,8 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6543,8 +7494,8 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -6563,22 +7514,26 @@ static void g51_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g51_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6595,8 +7550,8 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6617,8 +7572,8 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -6638,9 +7593,9 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -6648,33 +7603,42 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,0 */
 static void g52_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 * all_double(0);
         const double_vector ut0 = ui0 * all_double(0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g52_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g52_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(0);
         const float_mask rt0 = inexact_mul(fi0, all_float(0), ft0);
@@ -6685,30 +7649,36 @@ static void g52_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0);
             const double_vector ut0 = ui0 * all_double(0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g52_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g52_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(0);
         const float_mask rt0 = inexact_mul(fi0, all_float(0), ft0);
@@ -6719,33 +7689,40 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0);
             const double_vector ut0 = ui0 * all_double(0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g52_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
 static void g53_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6762,8 +7739,8 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6785,31 +7762,38 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt5 = lt3 / dt4;
         const double_vector ut5 = ut3 / dt4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g53_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t2 = all_float(-INFINITY);
+    float_mask n_t2 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(0);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        f_t2 = maximum_float(f_t2, select_float(live, ft1, all_float(-INFINITY)));
+        const float_vector vt2 = select_float(live, ft1, all_float(-INFINITY));
+        f_t2 = larger_float(f_t2, vt2);
+        n_t2 |= not_equal_float(vt2, vt2);
     }
-    const double_vector dt2 = all_double(largest_float_of(f_t2));
+    const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
     const float_vector ft2 = joined(dt2, dt2);
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(0);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
@@ -6823,19 +7807,23 @@ static void g53_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g53_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6852,8 +7840,8 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6874,8 +7862,8 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -6894,22 +7882,26 @@ static void g53_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g53_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6926,8 +7918,8 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6948,8 +7940,8 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -6969,9 +7961,9 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -6979,33 +7971,42 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,0.5 */
 static void g54_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 * all_double(0.5);
         const double_vector ut0 = ui0 * all_double(0.5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g54_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g54_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(0.5);
         half_vector ht0;
@@ -7015,29 +8016,35 @@ static void g54_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0.5);
             const double_vector ut0 = ui0 * all_double(0.5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g54_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g54_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(0.5);
         half_vector ht0;
@@ -7047,53 +8054,65 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0.5);
             const double_vector ut0 = ui0 * all_double(0.5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g54_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,2 */
 static void g55_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 * all_double(2);
         const double_vector ut0 = ui0 * all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g55_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 * all_float(2);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g55_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(2);
         half_vector ht0;
@@ -7103,29 +8122,35 @@ static void g55_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(2);
             const double_vector ut0 = ui0 * all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g55_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(2);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g55_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(2);
         half_vector ht0;
@@ -7135,58 +8160,73 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(2);
             const double_vector ut0 = ui0 * all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g55_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(2);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,i1 */
 static void g56_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = li0 * li1;
         const double_vector ut0 = ui0 * ui1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g56_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 * fi1;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g56_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_mask rt0 = inexact_mul(fi0, fi1, ft0);
@@ -7199,33 +8239,41 @@ static void g56_f16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 * li1;
             const double_vector ut0 = ui0 * ui1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g56_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = fi0 * fi1;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g56_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_mask rt0 = inexact_mul(fi0, fi1, ft0);
@@ -7238,33 +8286,41 @@ static void g56_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 * li1;
             const double_vector ut0 = ui0 * ui1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g56_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = fi0 * fi1;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 */
 static void g57_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7275,8 +8331,8 @@ static void g57_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7287,18 +8343,22 @@ static void g57_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = dt1 * ui1;
         const double_vector lt3 = lt0 - lt2;
         const double_vector ut3 = ut0 - ut2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g57_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
         u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
     }
@@ -7306,23 +8366,27 @@ static void g57_f32_plain(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g57_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7336,8 +8400,8 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
@@ -7356,21 +8420,25 @@ static void g57_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = dt1 * ui1;
             const double_vector lt3 = lt0 - lt2;
             const double_vector ut3 = ut0 - ut2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g57_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7381,13 +8449,13 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
@@ -7406,9 +8474,9 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = dt1 * ui1;
             const double_vector lt3 = lt0 - lt2;
             const double_vector ut3 = ut0 - ut2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -7416,12 +8484,17 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4 */
 static void g58_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7432,9 +8505,9 @@ static void g58_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7451,18 +8524,23 @@ static void g58_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ut3 * all_double(-1);
         const double_vector lt5 = select_double(lm2, all_double(0), lt4);
         const double_vector ut5 = select_double(um2, all_double(0), ut4);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g58_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
         u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
     }
@@ -7470,26 +8548,31 @@ static void g58_f32_plain(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
         const float_vector ft4 = ft3 * all_float(-1);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g58_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7503,9 +8586,9 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
@@ -7534,21 +8617,26 @@ static void g58_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * all_double(-1);
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g58_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7559,14 +8647,14 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
@@ -7595,9 +8683,9 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * all_double(-1);
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -7605,12 +8693,17 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4 */
 static void g59_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7621,9 +8714,9 @@ static void g59_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7640,18 +8733,23 @@ static void g59_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ut3 * all_double(0);
         const double_vector lt5 = select_double(lm2, all_double(0), lt4);
         const double_vector ut5 = select_double(um2, all_double(0), ut4);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g59_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
         u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
     }
@@ -7659,26 +8757,31 @@ static void g59_f32_plain(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
         const float_vector ft4 = ft3 * all_float(0);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g59_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7692,9 +8795,9 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
@@ -7723,21 +8826,26 @@ static void g59_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * all_double(0);
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g59_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7748,14 +8856,14 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
@@ -7784,9 +8892,9 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * all_double(0);
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -7794,13 +8902,18 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4 */
 static void g60_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7811,9 +8924,9 @@ static void g60_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7830,19 +8943,24 @@ static void g60_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ut3 * dk0;
         const double_vector lt5 = select_double(lm2, all_double(0), lt4);
         const double_vector ut5 = select_double(um2, all_double(0), ut4);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g60_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
         u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
     }
@@ -7850,28 +8968,33 @@ static void g60_f32_plain(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
         const float_vector ft4 = ft3 * fk0;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g60_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7886,9 +9009,9 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
@@ -7917,23 +9040,28 @@ static void g60_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * dk0;
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g60_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7944,15 +9072,15 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
@@ -7981,9 +9109,9 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * dk0;
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -7991,12 +9119,17 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3 */
 static void g61_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8007,9 +9140,9 @@ static void g61_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8024,18 +9157,23 @@ static void g61_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ut0 - ut2;
         const double_vector lt4 = select_double(lm2, all_double(0), lt3);
         const double_vector ut4 = select_double(um2, all_double(0), ut3);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g61_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
         u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
     }
@@ -8043,25 +9181,30 @@ static void g61_f32_plain(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g61_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8075,9 +9218,9 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
@@ -8102,21 +9245,26 @@ static void g61_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ut0 - ut2;
             const double_vector lt4 = select_double(lm2, all_double(0), lt3);
             const double_vector ut4 = select_double(um2, all_double(0), ut3);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g61_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8127,14 +9275,14 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
@@ -8159,9 +9307,9 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ut0 - ut2;
             const double_vector lt4 = select_double(lm2, all_double(0), lt3);
             const double_vector ut4 = select_double(um2, all_double(0), ut3);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -8169,31 +9317,40 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,k0 */
 static void g62_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 * dk0;
         const double_vector ut0 = ui0 * dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g62_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 * fk0;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g62_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -8201,7 +9358,7 @@ static void g62_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fk0;
         const float_mask rt0 = inexact_mul(fi0, fk0, ft0);
@@ -8212,35 +9369,41 @@ static void g62_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * dk0;
             const double_vector ut0 = ui0 * dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g62_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 * fk0;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g62_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fk0;
         const float_mask rt0 = inexact_mul(fi0, fk0, ft0);
@@ -8251,35 +9414,42 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * dk0;
             const double_vector ut0 = ui0 * dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g62_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * fk0;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
 static void g63_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8296,8 +9466,8 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8319,32 +9489,39 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt5 = lt3 / dt4;
         const double_vector ut5 = ut3 / dt4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g63_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     float_vector f_t2 = all_float(-INFINITY);
+    float_mask n_t2 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * fk1;
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        f_t2 = maximum_float(f_t2, select_float(live, ft1, all_float(-INFINITY)));
+        const float_vector vt2 = select_float(live, ft1, all_float(-INFINITY));
+        f_t2 = larger_float(f_t2, vt2);
+        n_t2 |= not_equal_float(vt2, vt2);
     }
-    const double_vector dt2 = all_double(largest_float_of(f_t2));
+    const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
     const float_vector ft2 = joined(dt2, dt2);
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * fk1;
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
@@ -8358,20 +9535,24 @@ static void g63_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g63_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8388,8 +9569,8 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8410,8 +9591,8 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -8430,23 +9611,27 @@ static void g63_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g63_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8463,8 +9648,8 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8485,8 +9670,8 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -8506,9 +9691,9 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -8516,11 +9701,15 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
 /* mul:k0,i1 add:i0,t0 */
 static void g64_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8529,25 +9718,33 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = dk0 * ui1;
         const double_vector lt1 = li0 + lt0;
         const double_vector ut1 = ui0 + ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g64_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fk0 * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g64_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -8555,8 +9752,8 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
@@ -8574,26 +9771,30 @@ static void g64_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = dk0 * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g64_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
@@ -8611,9 +9812,9 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = dk0 * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -8621,11 +9822,15 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
 /* mul:k0,i1 sub:i0,t0 */
 static void g65_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8634,25 +9839,33 @@ static void g65_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = dk0 * ui1;
         const double_vector lt1 = li0 - lt0;
         const double_vector ut1 = ui0 - ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g65_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fk0 * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g65_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -8660,8 +9873,8 @@ static void g65_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
@@ -8679,26 +9892,30 @@ static void g65_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = dk0 * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g65_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
@@ -8716,9 +9933,9 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = dk0 * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -8726,11 +9943,16 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 */
 static void g66_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8765,17 +9987,22 @@ static void g66_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt13, ut13));
+        PUT_f32(out0, i, left, JOINED_f32(lt13, ut13));
     }
 }
 
 static void g66_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -8790,18 +10017,23 @@ static void g66_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        PUT_f32(call->outs[0], i, left, ft13);
+        PUT_f32(out0, i, left, ft13);
     }
 }
 
 static void g66_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -8855,24 +10087,29 @@ static void g66_f16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut9 * ut11;
             const double_vector lt13 = lt8 + lt12;
             const double_vector ut13 = ut8 + ut12;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt13, ut13));
+            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
 
 static void g66_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -8928,9 +10165,9 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut9 * ut11;
             const double_vector lt13 = lt8 + lt12;
             const double_vector ut13 = ut8 + ut12;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt13, ut13));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
@@ -8938,13 +10175,16 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 */
 static void g67_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8987,11 +10227,14 @@ static void g67_f32_in_double(const fused_call *call, size_t n)
 
 static void g67_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9033,13 +10276,16 @@ static void g67_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g67_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9062,11 +10308,14 @@ static void g67_f32_plain(const fused_call *call, size_t n)
 
 static void g67_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9088,13 +10337,16 @@ static void g67_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g67_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9137,11 +10389,14 @@ static void g67_f16_in_double(const fused_call *call, size_t n)
 
 static void g67_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9183,13 +10438,16 @@ static void g67_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g67_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9232,11 +10490,14 @@ static void g67_bf16_in_double(const fused_call *call, size_t n)
 
 static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9287,13 +10548,16 @@ static void g67_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0 */
 static void g68_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9336,11 +10600,14 @@ static void g68_f32_in_double(const fused_call *call, size_t n)
 
 static void g68_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9382,13 +10649,16 @@ static void g68_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g68_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9411,11 +10681,14 @@ static void g68_f32_plain(const fused_call *call, size_t n)
 
 static void g68_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9437,13 +10710,16 @@ static void g68_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g68_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9486,11 +10762,14 @@ static void g68_f16_in_double(const fused_call *call, size_t n)
 
 static void g68_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9532,13 +10811,16 @@ static void g68_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g68_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9581,11 +10863,14 @@ static void g68_bf16_in_double(const fused_call *call, size_t n)
 
 static void g68_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9638,12 +10923,18 @@ static void g68_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 */
 static void g69_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9682,18 +10973,24 @@ static void g69_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut13 = ut8 + ut12;
         const double_vector lt14 = lt13 * li2;
         const double_vector ut14 = ut13 * ui2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt14, ut14));
+        PUT_f32(out0, i, left, JOINED_f32(lt14, ut14));
     }
 }
 
 static void g69_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9709,19 +11006,25 @@ static void g69_f32_plain(const fused_call *call, size_t n)
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
         const float_vector ft14 = ft13 * fi2;
-        PUT_f32(call->outs[0], i, left, ft14);
+        PUT_f32(out0, i, left, ft14);
     }
 }
 
 static void g69_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -9781,26 +11084,32 @@ static void g69_f16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ut8 + ut12;
             const double_vector lt14 = lt13 * li2;
             const double_vector ut14 = ut13 * ui2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt14, ut14));
+            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
 
 static void g69_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -9862,9 +11171,9 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ut8 + ut12;
             const double_vector lt14 = lt13 * li2;
             const double_vector ut14 = ut13 * ui2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt14, ut14));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
@@ -9872,14 +11181,18 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 */
 static void g70_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9924,12 +11237,16 @@ static void g70_f32_in_double(const fused_call *call, size_t n)
 
 static void g70_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9973,14 +11290,18 @@ static void g70_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g70_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10003,12 +11324,16 @@ static void g70_f32_plain(const fused_call *call, size_t n)
 
 static void g70_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10030,14 +11355,18 @@ static void g70_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g70_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10082,12 +11411,16 @@ static void g70_f16_in_double(const fused_call *call, size_t n)
 
 static void g70_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10131,14 +11464,18 @@ static void g70_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g70_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10183,12 +11520,16 @@ static void g70_bf16_in_double(const fused_call *call, size_t n)
 
 static void g70_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10241,14 +11582,18 @@ static void g70_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0 */
 static void g71_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10293,12 +11638,16 @@ static void g71_f32_in_double(const fused_call *call, size_t n)
 
 static void g71_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10342,14 +11691,18 @@ static void g71_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g71_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10372,12 +11725,16 @@ static void g71_f32_plain(const fused_call *call, size_t n)
 
 static void g71_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10399,14 +11756,18 @@ static void g71_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g71_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10451,12 +11812,16 @@ static void g71_f16_in_double(const fused_call *call, size_t n)
 
 static void g71_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10500,14 +11865,18 @@ static void g71_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g71_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10552,12 +11921,16 @@ static void g71_bf16_in_double(const fused_call *call, size_t n)
 
 static void g71_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10612,10 +11985,14 @@ static void g71_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 */
 static void g72_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10646,16 +12023,20 @@ static void g72_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt12, ut12));
+        PUT_f32(out0, i, left, JOINED_f32(lt12, ut12));
     }
 }
 
 static void g72_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10669,17 +12050,21 @@ static void g72_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        PUT_f32(call->outs[0], i, left, ft12);
+        PUT_f32(out0, i, left, ft12);
     }
 }
 
 static void g72_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -10728,22 +12113,26 @@ static void g72_f16_settled(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt12, ut12));
+            PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
         } else {
-            PUT_half(call->outs[0], i, left, ht12);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
 
 static void g72_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -10794,9 +12183,9 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt12, ut12));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
         } else {
-            PUT_half(call->outs[0], i, left, ht12);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
@@ -10804,11 +12193,16 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 */
 static void g73_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10843,17 +12237,22 @@ static void g73_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut7 + ut11;
         const double_vector lt13 = lt12 * li2;
         const double_vector ut13 = ut12 * ui2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt13, ut13));
+        PUT_f32(out0, i, left, JOINED_f32(lt13, ut13));
     }
 }
 
 static void g73_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10868,18 +12267,23 @@ static void g73_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
         const float_vector ft13 = ft12 * fi2;
-        PUT_f32(call->outs[0], i, left, ft13);
+        PUT_f32(out0, i, left, ft13);
     }
 }
 
 static void g73_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -10934,24 +12338,29 @@ static void g73_f16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut7 + ut11;
             const double_vector lt13 = lt12 * li2;
             const double_vector ut13 = ut12 * ui2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt13, ut13));
+            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
 
 static void g73_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -11008,9 +12417,9 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut7 + ut11;
             const double_vector lt13 = lt12 * li2;
             const double_vector ut13 = ut12 * ui2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt13, ut13));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
@@ -11018,13 +12427,16 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 */
 static void g74_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11065,11 +12477,14 @@ static void g74_f32_in_double(const fused_call *call, size_t n)
 
 static void g74_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11109,13 +12524,16 @@ static void g74_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g74_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11137,11 +12555,14 @@ static void g74_f32_plain(const fused_call *call, size_t n)
 
 static void g74_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11162,13 +12583,16 @@ static void g74_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g74_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11209,11 +12633,14 @@ static void g74_f16_in_double(const fused_call *call, size_t n)
 
 static void g74_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11253,13 +12680,16 @@ static void g74_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g74_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11300,11 +12730,14 @@ static void g74_bf16_in_double(const fused_call *call, size_t n)
 
 static void g74_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11353,13 +12786,16 @@ static void g74_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0 */
 static void g75_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11400,11 +12836,14 @@ static void g75_f32_in_double(const fused_call *call, size_t n)
 
 static void g75_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11444,13 +12883,16 @@ static void g75_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g75_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11472,11 +12914,14 @@ static void g75_f32_plain(const fused_call *call, size_t n)
 
 static void g75_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11497,13 +12942,16 @@ static void g75_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g75_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11544,11 +12992,14 @@ static void g75_f16_in_double(const fused_call *call, size_t n)
 
 static void g75_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11588,13 +13039,16 @@ static void g75_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g75_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11635,11 +13089,14 @@ static void g75_bf16_in_double(const fused_call *call, size_t n)
 
 static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11690,12 +13147,14 @@ static void g75_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 */
 static void g76_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11734,10 +13193,12 @@ static void g76_f32_in_double(const fused_call *call, size_t n)
 
 static void g76_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11775,12 +13236,14 @@ static void g76_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g76_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11802,10 +13265,12 @@ static void g76_f32_plain(const fused_call *call, size_t n)
 
 static void g76_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11826,12 +13291,14 @@ static void g76_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g76_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11870,10 +13337,12 @@ static void g76_f16_in_double(const fused_call *call, size_t n)
 
 static void g76_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11911,12 +13380,14 @@ static void g76_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g76_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11955,10 +13426,12 @@ static void g76_bf16_in_double(const fused_call *call, size_t n)
 
 static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12005,12 +13478,14 @@ static void g76_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0 */
 static void g77_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12049,10 +13524,12 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
 
 static void g77_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12090,12 +13567,14 @@ static void g77_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g77_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -12117,10 +13596,12 @@ static void g77_f32_plain(const fused_call *call, size_t n)
 
 static void g77_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -12141,12 +13622,14 @@ static void g77_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g77_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12185,10 +13668,12 @@ static void g77_f16_in_double(const fused_call *call, size_t n)
 
 static void g77_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12226,12 +13711,14 @@ static void g77_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g77_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12270,10 +13757,12 @@ static void g77_bf16_in_double(const fused_call *call, size_t n)
 
 static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12322,10 +13811,14 @@ static void g77_finish(const fused_call *call, size_t n)
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 */
 static void g78_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12346,16 +13839,20 @@ static void g78_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g78_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
@@ -12364,17 +13861,21 @@ static void g78_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = exp_of_float(ft4);
         const float_vector ft6 = log1p_of_part_float(ft5);
         const float_vector ft7 = ft2 + ft6;
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g78_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
@@ -12410,22 +13911,26 @@ static void g78_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = log1p_of_part_double(ut5);
             const double_vector lt7 = lt2 + lt6;
             const double_vector ut7 = ut2 + ut6;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g78_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
@@ -12463,9 +13968,9 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = log1p_of_part_double(ut5);
             const double_vector lt7 = lt2 + lt6;
             const double_vector ut7 = ut2 + ut6;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -12473,12 +13978,14 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7 */
 static void g79_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12507,10 +14014,12 @@ static void g79_f32_in_double(const fused_call *call, size_t n)
 
 static void g79_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12538,12 +14047,14 @@ static void g79_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g79_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
@@ -12560,10 +14071,12 @@ static void g79_f32_plain(const fused_call *call, size_t n)
 
 static void g79_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
@@ -12579,12 +14092,14 @@ static void g79_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g79_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12613,10 +14128,12 @@ static void g79_f16_in_double(const fused_call *call, size_t n)
 
 static void g79_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12644,12 +14161,14 @@ static void g79_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g79_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12678,10 +14197,12 @@ static void g79_bf16_in_double(const fused_call *call, size_t n)
 
 static void g79_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12718,12 +14239,14 @@ static void g79_finish(const fused_call *call, size_t n)
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7 div:t8,k0 */
 static void g80_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12752,10 +14275,12 @@ static void g80_f32_in_double(const fused_call *call, size_t n)
 
 static void g80_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12783,12 +14308,14 @@ static void g80_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g80_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
@@ -12805,10 +14332,12 @@ static void g80_f32_plain(const fused_call *call, size_t n)
 
 static void g80_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
@@ -12824,12 +14353,14 @@ static void g80_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g80_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12858,10 +14389,12 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
 
 static void g80_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12889,12 +14422,14 @@ static void g80_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g80_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12923,10 +14458,12 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
 
 static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12965,11 +14502,16 @@ static void g80_finish(const fused_call *call, size_t n)
 /* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 */
 static void g81_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12998,17 +14540,22 @@ static void g81_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut9 = ut0 * ut8;
         const double_vector lt10 = li0 * lt9;
         const double_vector ut10 = ui0 * ut9;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt10, ut10));
+        PUT_f32(out0, i, left, JOINED_f32(lt10, ut10));
     }
 }
 
 static void g81_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi2;
         const float_vector ft1 = ft0 * fi1;
         const float_mask ft2 = less_float(all_float(0), ft1);
@@ -13020,17 +14567,22 @@ static void g81_f32_plain(const fused_call *call, size_t n)
         const float_vector ft8 = ft6 / ft7;
         const float_vector ft9 = ft0 * ft8;
         const float_vector ft10 = fi0 * ft9;
-        PUT_f32(call->outs[0], i, left, ft10);
+        PUT_f32(out0, i, left, ft10);
     }
 }
 
 static void g81_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13059,17 +14611,22 @@ static void g81_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut9 = ut0 * ut8;
         const double_vector lt10 = li0 * lt9;
         const double_vector ut10 = ui0 * ut9;
-        PUT_f16(call->outs[0], i, left, JOINED_f16(lt10, ut10));
+        PUT_f16(out0, i, left, JOINED_f16(lt10, ut10));
     }
 }
 
 static void g81_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13098,19 +14655,24 @@ static void g81_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut9 = ut0 * ut8;
         const double_vector lt10 = li0 * lt9;
         const double_vector ut10 = ui0 * ut9;
-        PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt10, ut10));
+        PUT_bf16(out0, i, left, JOINED_bf16(lt10, ut10));
     }
 }
 
 /* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 div:t10,k0 */
 static void g82_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13141,18 +14703,23 @@ static void g82_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut10 = ui0 * ut9;
         const double_vector lt11 = lt10 / dk0;
         const double_vector ut11 = ut10 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt11, ut11));
+        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
     }
 }
 
 static void g82_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi2;
         const float_vector ft1 = ft0 * fi1;
         const float_mask ft2 = less_float(all_float(0), ft1);
@@ -13165,18 +14732,23 @@ static void g82_f32_plain(const fused_call *call, size_t n)
         const float_vector ft9 = ft0 * ft8;
         const float_vector ft10 = fi0 * ft9;
         const float_vector ft11 = ft10 / fk0;
-        PUT_f32(call->outs[0], i, left, ft11);
+        PUT_f32(out0, i, left, ft11);
     }
 }
 
 static void g82_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13207,18 +14779,23 @@ static void g82_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut10 = ui0 * ut9;
         const double_vector lt11 = lt10 / dk0;
         const double_vector ut11 = ut10 / dk0;
-        PUT_f16(call->outs[0], i, left, JOINED_f16(lt11, ut11));
+        PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
     }
 }
 
 static void g82_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13249,16 +14826,19 @@ static void g82_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut10 = ui0 * ut9;
         const double_vector lt11 = lt10 / dk0;
         const double_vector ut11 = ut10 / dk0;
-        PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt11, ut11));
+        PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
     }
 }
 
 /* sub:1,i0 div:i0,t0 log:t1 */
 static void g83_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = all_double(1) - li0;
@@ -13267,28 +14847,34 @@ static void g83_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 / ut0;
         const double_vector lt2 = log_of_double(lt1);
         const double_vector ut2 = log_of_double(ut1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt2, ut2));
+        PUT_f32(out0, i, left, JOINED_f32(lt2, ut2));
     }
 }
 
 static void g83_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = all_float(1) - fi0;
         const float_vector ft1 = fi0 / ft0;
         const float_vector ft2 = log_of_float(ft1);
-        PUT_f32(call->outs[0], i, left, ft2);
+        PUT_f32(out0, i, left, ft2);
     }
 }
 
 static void g83_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi0;
         const float_vector ft1 = fi0 / ft0;
@@ -13305,20 +14891,23 @@ static void g83_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 / ut0;
             const double_vector lt2 = log_of_double(lt1);
             const double_vector ut2 = log_of_double(ut1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt2, ut2));
+            PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
 
 static void g83_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi0;
         const float_vector ft1 = fi0 / ft0;
@@ -13335,9 +14924,9 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 / ut0;
             const double_vector lt2 = log_of_double(lt1);
             const double_vector ut2 = log_of_double(ut1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt2, ut2));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
@@ -13345,12 +14934,18 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 */
 static void g84_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13387,18 +14982,24 @@ static void g84_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut10 / ut11;
         const double_vector lt13 = li0 * lt12;
         const double_vector ut13 = ui0 * ut12;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt13, ut13));
+        PUT_f32(out0, i, left, JOINED_f32(lt13, ut13));
     }
 }
 
 static void g84_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -13413,19 +15014,25 @@ static void g84_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
         const float_vector ft13 = fi0 * ft12;
-        PUT_f32(call->outs[0], i, left, ft13);
+        PUT_f32(out0, i, left, ft13);
     }
 }
 
 static void g84_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -13483,26 +15090,32 @@ static void g84_f16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut10 / ut11;
             const double_vector lt13 = li0 * lt12;
             const double_vector ut13 = ui0 * ut12;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt13, ut13));
+            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
 
 static void g84_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -13562,9 +15175,9 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut10 / ut11;
             const double_vector lt13 = li0 * lt12;
             const double_vector ut13 = ui0 * ut12;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt13, ut13));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
@@ -13572,13 +15185,19 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0 */
 static void g85_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13617,19 +15236,25 @@ static void g85_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut13 = ui0 * ut12;
         const double_vector lt14 = lt13 / dk0;
         const double_vector ut14 = ut13 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt14, ut14));
+        PUT_f32(out0, i, left, JOINED_f32(lt14, ut14));
     }
 }
 
 static void g85_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -13645,22 +15270,28 @@ static void g85_f32_plain(const fused_call *call, size_t n)
         const float_vector ft12 = ft10 / ft11;
         const float_vector ft13 = fi0 * ft12;
         const float_vector ft14 = ft13 / fk0;
-        PUT_f32(call->outs[0], i, left, ft14);
+        PUT_f32(out0, i, left, ft14);
     }
 }
 
 static void g85_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -13722,29 +15353,35 @@ static void g85_f16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ui0 * ut12;
             const double_vector lt14 = lt13 / dk0;
             const double_vector ut14 = ut13 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt14, ut14));
+            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
 
 static void g85_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -13808,9 +15445,9 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ui0 * ut12;
             const double_vector lt14 = lt13 / dk0;
             const double_vector ut14 = ut13 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt14, ut14));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
@@ -13818,13 +15455,20 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 */
 static void g86_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f32(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector fi4 = FETCH_f32(in4, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13865,19 +15509,26 @@ static void g86_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut13 = ut12 * ui3;
         const double_vector lt14 = li0 * lt13;
         const double_vector ut14 = ui0 * ut13;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt14, ut14));
+        PUT_f32(out0, i, left, JOINED_f32(lt14, ut14));
     }
 }
 
 static void g86_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f32(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector fi4 = FETCH_f32(in4, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -13893,20 +15544,27 @@ static void g86_f32_plain(const fused_call *call, size_t n)
         const float_vector ft12 = ft10 / ft11;
         const float_vector ft13 = ft12 * fi3;
         const float_vector ft14 = fi0 * ft13;
-        PUT_f32(call->outs[0], i, left, ft14);
+        PUT_f32(out0, i, left, ft14);
     }
 }
 
 static void g86_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f16(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
+        const float_vector fi4 = FETCH_f16(in4, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -13970,28 +15628,35 @@ static void g86_f16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ut12 * ui3;
             const double_vector lt14 = li0 * lt13;
             const double_vector ut14 = ui0 * ut13;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt14, ut14));
+            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
 
 static void g86_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
-    certain &= is_moderate_bf16(call->ins[4], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
+    certain &= is_moderate_bf16(in4, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_bf16(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
+        const float_vector fi4 = FETCH_bf16(in4, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14057,9 +15722,9 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ut12 * ui3;
             const double_vector lt14 = li0 * lt13;
             const double_vector ut14 = ui0 * ut13;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt14, ut14));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
@@ -14067,14 +15732,21 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0 */
 static void g87_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f32(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector fi4 = FETCH_f32(in4, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -14117,20 +15789,27 @@ static void g87_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut14 = ui0 * ut13;
         const double_vector lt15 = lt14 / dk0;
         const double_vector ut15 = ut14 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt15, ut15));
+        PUT_f32(out0, i, left, JOINED_f32(lt15, ut15));
     }
 }
 
 static void g87_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f32(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector fi4 = FETCH_f32(in4, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -14147,23 +15826,30 @@ static void g87_f32_plain(const fused_call *call, size_t n)
         const float_vector ft13 = ft12 * fi3;
         const float_vector ft14 = fi0 * ft13;
         const float_vector ft15 = ft14 / fk0;
-        PUT_f32(call->outs[0], i, left, ft15);
+        PUT_f32(out0, i, left, ft15);
     }
 }
 
 static void g87_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f16(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
+        const float_vector fi4 = FETCH_f16(in4, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14231,31 +15917,38 @@ static void g87_f16_settled(const fused_call *call, size_t n)
             const double_vector ut14 = ui0 * ut13;
             const double_vector lt15 = lt14 / dk0;
             const double_vector ut15 = ut14 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt15, ut15));
+            PUT_f16(out0, i, left, JOINED_f16(lt15, ut15));
         } else {
-            PUT_half(call->outs[0], i, left, ht15);
+            PUT_half(out0, i, left, ht15);
         }
     }
 }
 
 static void g87_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
-    certain &= is_moderate_bf16(call->ins[4], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
+    certain &= is_moderate_bf16(in4, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_bf16(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
+        const float_vector fi4 = FETCH_bf16(in4, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14325,9 +16018,9 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut14 = ui0 * ut13;
             const double_vector lt15 = lt14 / dk0;
             const double_vector ut15 = ut14 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt15, ut15));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt15, ut15));
         } else {
-            PUT_half(call->outs[0], i, left, ht15);
+            PUT_half(out0, i, left, ht15);
         }
     }
 }
@@ -14335,11 +16028,16 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 */
 static void g88_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -14372,17 +16070,22 @@ static void g88_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut9 / ut10;
         const double_vector lt12 = li0 * lt11;
         const double_vector ut12 = ui0 * ut11;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt12, ut12));
+        PUT_f32(out0, i, left, JOINED_f32(lt12, ut12));
     }
 }
 
 static void g88_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -14396,18 +16099,23 @@ static void g88_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
         const float_vector ft12 = fi0 * ft11;
-        PUT_f32(call->outs[0], i, left, ft12);
+        PUT_f32(out0, i, left, ft12);
     }
 }
 
 static void g88_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14460,24 +16168,29 @@ static void g88_f16_settled(const fused_call *call, size_t n)
             const double_vector ut11 = ut9 / ut10;
             const double_vector lt12 = li0 * lt11;
             const double_vector ut12 = ui0 * ut11;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt12, ut12));
+            PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
         } else {
-            PUT_half(call->outs[0], i, left, ht12);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
 
 static void g88_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14532,9 +16245,9 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut11 = ut9 / ut10;
             const double_vector lt12 = li0 * lt11;
             const double_vector ut12 = ui0 * ut11;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt12, ut12));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
         } else {
-            PUT_half(call->outs[0], i, left, ht12);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
@@ -14542,12 +16255,17 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0 */
 static void g89_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -14582,18 +16300,23 @@ static void g89_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ui0 * ut11;
         const double_vector lt13 = lt12 / dk0;
         const double_vector ut13 = ut12 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt13, ut13));
+        PUT_f32(out0, i, left, JOINED_f32(lt13, ut13));
     }
 }
 
 static void g89_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -14608,21 +16331,26 @@ static void g89_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft9 / ft10;
         const float_vector ft12 = fi0 * ft11;
         const float_vector ft13 = ft12 / fk0;
-        PUT_f32(call->outs[0], i, left, ft13);
+        PUT_f32(out0, i, left, ft13);
     }
 }
 
 static void g89_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14679,27 +16407,32 @@ static void g89_f16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ui0 * ut11;
             const double_vector lt13 = lt12 / dk0;
             const double_vector ut13 = ut12 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt13, ut13));
+            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
 
 static void g89_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14758,9 +16491,9 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ui0 * ut11;
             const double_vector lt13 = lt12 / dk0;
             const double_vector ut13 = ut12 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt13, ut13));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
@@ -14768,12 +16501,18 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 */
 static void g90_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -14810,18 +16549,24 @@ static void g90_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut11 * ui3;
         const double_vector lt13 = li0 * lt12;
         const double_vector ut13 = ui0 * ut12;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt13, ut13));
+        PUT_f32(out0, i, left, JOINED_f32(lt13, ut13));
     }
 }
 
 static void g90_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -14836,19 +16581,25 @@ static void g90_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft9 / ft10;
         const float_vector ft12 = ft11 * fi3;
         const float_vector ft13 = fi0 * ft12;
-        PUT_f32(call->outs[0], i, left, ft13);
+        PUT_f32(out0, i, left, ft13);
     }
 }
 
 static void g90_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14907,26 +16658,32 @@ static void g90_f16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut11 * ui3;
             const double_vector lt13 = li0 * lt12;
             const double_vector ut13 = ui0 * ut12;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt13, ut13));
+            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
 
 static void g90_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14987,9 +16744,9 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut11 * ui3;
             const double_vector lt13 = li0 * lt12;
             const double_vector ut13 = ui0 * ut12;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt13, ut13));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
@@ -14997,13 +16754,19 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0 */
 static void g91_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -15042,19 +16805,25 @@ static void g91_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut13 = ui0 * ut12;
         const double_vector lt14 = lt13 / dk0;
         const double_vector ut14 = ut13 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt14, ut14));
+        PUT_f32(out0, i, left, JOINED_f32(lt14, ut14));
     }
 }
 
 static void g91_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15070,22 +16839,28 @@ static void g91_f32_plain(const fused_call *call, size_t n)
         const float_vector ft12 = ft11 * fi3;
         const float_vector ft13 = fi0 * ft12;
         const float_vector ft14 = ft13 / fk0;
-        PUT_f32(call->outs[0], i, left, ft14);
+        PUT_f32(out0, i, left, ft14);
     }
 }
 
 static void g91_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -15148,29 +16923,35 @@ static void g91_f16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ui0 * ut12;
             const double_vector lt14 = lt13 / dk0;
             const double_vector ut14 = ut13 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt14, ut14));
+            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
 
 static void g91_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -15235,9 +17016,9 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ui0 * ut12;
             const double_vector lt14 = lt13 / dk0;
             const double_vector ut14 = ut13 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt14, ut14));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
@@ -15245,33 +17026,42 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
 /* sub:i0,-0.5 */
 static void g92_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(-0.5);
         const double_vector ut0 = ui0 - all_double(-0.5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g92_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-0.5);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g92_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(-0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(-0.5), ft0);
@@ -15282,29 +17072,35 @@ static void g92_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-0.5);
             const double_vector ut0 = ui0 - all_double(-0.5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g92_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-0.5);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g92_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(-0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(-0.5), ft0);
@@ -15315,53 +17111,65 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-0.5);
             const double_vector ut0 = ui0 - all_double(-0.5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g92_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-0.5);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,-1 */
 static void g93_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(-1);
         const double_vector ut0 = ui0 - all_double(-1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g93_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-1);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g93_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(-1);
         const float_mask rt0 = inexact_sub(fi0, all_float(-1), ft0);
@@ -15372,29 +17180,35 @@ static void g93_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-1);
             const double_vector ut0 = ui0 - all_double(-1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g93_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-1);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g93_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(-1);
         const float_mask rt0 = inexact_sub(fi0, all_float(-1), ft0);
@@ -15405,53 +17219,65 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-1);
             const double_vector ut0 = ui0 - all_double(-1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g93_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-1);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,0 */
 static void g94_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(0);
         const double_vector ut0 = ui0 - all_double(0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g94_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g94_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(0);
         const float_mask rt0 = inexact_sub(fi0, all_float(0), ft0);
@@ -15462,29 +17288,35 @@ static void g94_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0);
             const double_vector ut0 = ui0 - all_double(0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g94_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g94_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(0);
         const float_mask rt0 = inexact_sub(fi0, all_float(0), ft0);
@@ -15495,53 +17327,65 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0);
             const double_vector ut0 = ui0 - all_double(0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g94_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,0.5 */
 static void g95_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(0.5);
         const double_vector ut0 = ui0 - all_double(0.5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g95_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0.5);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g95_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(0.5), ft0);
@@ -15552,29 +17396,35 @@ static void g95_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0.5);
             const double_vector ut0 = ui0 - all_double(0.5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g95_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0.5);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g95_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(0.5), ft0);
@@ -15585,53 +17435,65 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0.5);
             const double_vector ut0 = ui0 - all_double(0.5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g95_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0.5);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,1 */
 static void g96_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(1);
         const double_vector ut0 = ui0 - all_double(1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g96_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(1);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g96_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(1);
         const float_mask rt0 = inexact_sub(fi0, all_float(1), ft0);
@@ -15642,29 +17504,35 @@ static void g96_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(1);
             const double_vector ut0 = ui0 - all_double(1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g96_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(1);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g96_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(1);
         const float_mask rt0 = inexact_sub(fi0, all_float(1), ft0);
@@ -15675,53 +17543,65 @@ static void g96_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(1);
             const double_vector ut0 = ui0 - all_double(1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g96_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(1);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,2 */
 static void g97_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(2);
         const double_vector ut0 = ui0 - all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g97_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(2);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g97_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(2);
         const float_mask rt0 = inexact_sub(fi0, all_float(2), ft0);
@@ -15732,29 +17612,35 @@ static void g97_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(2);
             const double_vector ut0 = ui0 - all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g97_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(2);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g97_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(2);
         const float_mask rt0 = inexact_sub(fi0, all_float(2), ft0);
@@ -15765,58 +17651,73 @@ static void g97_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(2);
             const double_vector ut0 = ui0 - all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g97_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(2);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,i1 */
 static void g98_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = li0 - li1;
         const double_vector ut0 = ui0 - ui1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g98_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g98_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -15829,31 +17730,39 @@ static void g98_f16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 - li1;
             const double_vector ut0 = ui0 - ui1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g98_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g98_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -15866,31 +17775,39 @@ static void g98_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 - li1;
             const double_vector ut0 = ui0 - ui1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g98_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,i1 abs:t0 */
 static void g99_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -15899,29 +17816,37 @@ static void g99_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g99_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g99_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -15937,32 +17862,40 @@ static void g99_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g99_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g99_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -15978,32 +17911,40 @@ static void g99_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g99_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 */
 static void g100_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16024,16 +17965,20 @@ static void g100_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g100_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -16042,17 +17987,21 @@ static void g100_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g100_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
@@ -16085,22 +18034,26 @@ static void g100_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g100_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
@@ -16133,9 +18086,9 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -16143,12 +18096,14 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 */
 static void g101_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16177,10 +18132,12 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
 
 static void g101_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16208,12 +18165,14 @@ static void g101_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g101_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -16230,10 +18189,12 @@ static void g101_f32_plain(const fused_call *call, size_t n)
 
 static void g101_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -16249,12 +18210,14 @@ static void g101_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g101_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16283,10 +18246,12 @@ static void g101_f16_in_double(const fused_call *call, size_t n)
 
 static void g101_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16314,12 +18279,14 @@ static void g101_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g101_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16348,10 +18315,12 @@ static void g101_bf16_in_double(const fused_call *call, size_t n)
 
 static void g101_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16388,12 +18357,14 @@ static void g101_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0 */
 static void g102_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16422,10 +18393,12 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
 
 static void g102_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16453,12 +18426,14 @@ static void g102_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g102_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -16475,10 +18450,12 @@ static void g102_f32_plain(const fused_call *call, size_t n)
 
 static void g102_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -16494,12 +18471,14 @@ static void g102_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g102_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16528,10 +18507,12 @@ static void g102_f16_in_double(const fused_call *call, size_t n)
 
 static void g102_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16559,12 +18540,14 @@ static void g102_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g102_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16593,10 +18576,12 @@ static void g102_bf16_in_double(const fused_call *call, size_t n)
 
 static void g102_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16635,10 +18620,14 @@ static void g102_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 */
 static void g103_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16657,16 +18646,20 @@ static void g103_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g103_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -16674,17 +18667,21 @@ static void g103_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft3 * ft1;
         const float_vector ft5 = ft1 - all_float(0.5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g103_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -16718,22 +18715,26 @@ static void g103_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g103_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -16767,9 +18768,9 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -16777,12 +18778,14 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 */
 static void g104_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16809,10 +18812,12 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
 
 static void g104_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16838,12 +18843,14 @@ static void g104_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g104_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -16859,10 +18866,12 @@ static void g104_f32_plain(const fused_call *call, size_t n)
 
 static void g104_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -16877,12 +18886,14 @@ static void g104_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g104_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16909,10 +18920,12 @@ static void g104_f16_in_double(const fused_call *call, size_t n)
 
 static void g104_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16938,12 +18951,14 @@ static void g104_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g104_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16970,10 +18985,12 @@ static void g104_bf16_in_double(const fused_call *call, size_t n)
 
 static void g104_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17008,12 +19025,14 @@ static void g104_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0 */
 static void g105_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17040,10 +19059,12 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
 
 static void g105_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17069,12 +19090,14 @@ static void g105_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g105_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -17090,10 +19113,12 @@ static void g105_f32_plain(const fused_call *call, size_t n)
 
 static void g105_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -17108,12 +19133,14 @@ static void g105_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g105_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17140,10 +19167,12 @@ static void g105_f16_in_double(const fused_call *call, size_t n)
 
 static void g105_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17169,12 +19198,14 @@ static void g105_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g105_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17201,10 +19232,12 @@ static void g105_bf16_in_double(const fused_call *call, size_t n)
 
 static void g105_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17241,12 +19274,16 @@ static void g105_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 */
 static void g106_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17267,18 +19304,22 @@ static void g106_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g106_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -17287,12 +19328,16 @@ static void g106_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g106_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -17302,8 +19347,8 @@ static void g106_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
@@ -17339,28 +19384,32 @@ static void g106_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g106_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
@@ -17396,9 +19445,9 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -17406,14 +19455,16 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 */
 static void g107_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17442,12 +19493,14 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
 
 static void g107_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17475,14 +19528,16 @@ static void g107_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g107_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -17499,12 +19554,14 @@ static void g107_f32_plain(const fused_call *call, size_t n)
 
 static void g107_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -17520,14 +19577,16 @@ static void g107_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g107_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17556,12 +19615,14 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
 
 static void g107_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17589,14 +19650,16 @@ static void g107_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g107_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17625,12 +19688,14 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
 
 static void g107_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17667,14 +19732,16 @@ static void g107_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2 */
 static void g108_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17703,12 +19770,14 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
 
 static void g108_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17736,14 +19805,16 @@ static void g108_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g108_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -17760,12 +19831,14 @@ static void g108_f32_plain(const fused_call *call, size_t n)
 
 static void g108_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -17781,14 +19854,16 @@ static void g108_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g108_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17817,12 +19892,14 @@ static void g108_f16_in_double(const fused_call *call, size_t n)
 
 static void g108_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17850,14 +19927,16 @@ static void g108_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g108_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17886,12 +19965,14 @@ static void g108_bf16_in_double(const fused_call *call, size_t n)
 
 static void g108_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17930,12 +20011,14 @@ static void g108_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 sum:t1 */
 static void g109_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17952,10 +20035,12 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
 
 static void g109_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17971,12 +20056,14 @@ static void g109_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g109_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
@@ -17987,10 +20074,12 @@ static void g109_f32_plain(const fused_call *call, size_t n)
 
 static void g109_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
@@ -18000,12 +20089,14 @@ static void g109_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g109_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18022,10 +20113,12 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
 
 static void g109_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18041,12 +20134,14 @@ static void g109_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g109_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18063,10 +20158,12 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
 
 static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18091,12 +20188,14 @@ static void g109_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 sum:t1 div:t2,k0 */
 static void g110_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18113,10 +20212,12 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
 
 static void g110_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18132,12 +20233,14 @@ static void g110_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g110_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
@@ -18148,10 +20251,12 @@ static void g110_f32_plain(const fused_call *call, size_t n)
 
 static void g110_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
@@ -18161,12 +20266,14 @@ static void g110_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g110_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18183,10 +20290,12 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
 
 static void g110_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18202,12 +20311,14 @@ static void g110_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g110_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18224,10 +20335,12 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
 
 static void g110_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18254,10 +20367,14 @@ static void g110_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 square:t0 */
 static void g111_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18266,29 +20383,37 @@ static void g111_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g111_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g111_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -18306,22 +20431,26 @@ static void g111_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g111_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -18339,9 +20468,9 @@ static void g111_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -18349,12 +20478,14 @@ static void g111_bf16_settled(const fused_call *call, size_t n)
 /* sub:i0,i1 square:t0 sum:t1 */
 static void g112_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18371,10 +20502,12 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
 
 static void g112_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18390,12 +20523,14 @@ static void g112_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g112_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
         l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
@@ -18406,10 +20541,12 @@ static void g112_f32_plain(const fused_call *call, size_t n)
 
 static void g112_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
@@ -18419,12 +20556,14 @@ static void g112_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g112_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18441,10 +20580,12 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
 
 static void g112_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18460,12 +20601,14 @@ static void g112_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g112_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18482,10 +20625,12 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
 
 static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18510,12 +20655,14 @@ static void g112_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 square:t0 sum:t1 div:t2,k0 */
 static void g113_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18532,10 +20679,12 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
 
 static void g113_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18551,12 +20700,14 @@ static void g113_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g113_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
         l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
@@ -18567,10 +20718,12 @@ static void g113_f32_plain(const fused_call *call, size_t n)
 
 static void g113_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
@@ -18580,12 +20733,14 @@ static void g113_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g113_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18602,10 +20757,12 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
 
 static void g113_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18621,12 +20778,14 @@ static void g113_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g113_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18643,10 +20802,12 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
 
 static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18673,31 +20834,40 @@ static void g113_finish(const fused_call *call, size_t n)
 /* sub:i0,k0 */
 static void g114_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - dk0;
         const double_vector ut0 = ui0 - dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g114_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - fk0;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g114_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -18705,7 +20875,7 @@ static void g114_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fk0;
         const float_mask rt0 = inexact_sub(fi0, fk0, ft0);
@@ -18716,26 +20886,32 @@ static void g114_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - dk0;
             const double_vector ut0 = ui0 - dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g114_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - fk0;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g114_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -18743,7 +20919,7 @@ static void g114_bf16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fk0;
         const float_mask rt0 = inexact_sub(fi0, fk0, ft0);
@@ -18754,32 +20930,39 @@ static void g114_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - dk0;
             const double_vector ut0 = ui0 - dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g114_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - fk0;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 */
 static void g115_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18802,17 +20985,21 @@ static void g115_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt8, ut8));
+        PUT_f32(out0, i, left, JOINED_f32(lt8, ut8));
     }
 }
 
 static void g115_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -18822,20 +21009,24 @@ static void g115_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        PUT_f32(call->outs[0], i, left, ft8);
+        PUT_f32(out0, i, left, ft8);
     }
 }
 
 static void g115_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
@@ -18872,25 +21063,29 @@ static void g115_f16_settled(const fused_call *call, size_t n)
             const double_vector ut7 = ui1 * ut6;
             const double_vector lt8 = lt4 - lt7;
             const double_vector ut8 = ut4 - ut7;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt8, ut8));
+            PUT_f16(out0, i, left, JOINED_f16(lt8, ut8));
         } else {
-            PUT_half(call->outs[0], i, left, ht8);
+            PUT_half(out0, i, left, ht8);
         }
     }
 }
 
 static void g115_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
@@ -18927,9 +21122,9 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut7 = ui1 * ut6;
             const double_vector lt8 = lt4 - lt7;
             const double_vector ut8 = ut4 - ut7;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt8, ut8));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt8, ut8));
         } else {
-            PUT_half(call->outs[0], i, left, ht8);
+            PUT_half(out0, i, left, ht8);
         }
     }
 }
@@ -18937,12 +21132,17 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 */
 static void g116_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18969,18 +21169,23 @@ static void g116_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut8 = ut4 - ut7;
         const double_vector lt9 = lt8 * li2;
         const double_vector ut9 = ut8 * ui2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt9, ut9));
+        PUT_f32(out0, i, left, JOINED_f32(lt9, ut9));
     }
 }
 
 static void g116_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -18991,21 +21196,26 @@ static void g116_f32_plain(const fused_call *call, size_t n)
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
         const float_vector ft9 = ft8 * fi2;
-        PUT_f32(call->outs[0], i, left, ft9);
+        PUT_f32(out0, i, left, ft9);
     }
 }
 
 static void g116_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
@@ -19048,27 +21258,32 @@ static void g116_f16_settled(const fused_call *call, size_t n)
             const double_vector ut8 = ut4 - ut7;
             const double_vector lt9 = lt8 * li2;
             const double_vector ut9 = ut8 * ui2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt9, ut9));
+            PUT_f16(out0, i, left, JOINED_f16(lt9, ut9));
         } else {
-            PUT_half(call->outs[0], i, left, ht9);
+            PUT_half(out0, i, left, ht9);
         }
     }
 }
 
 static void g116_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
@@ -19111,9 +21326,9 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut8 = ut4 - ut7;
             const double_vector lt9 = lt8 * li2;
             const double_vector ut9 = ut8 * ui2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt9, ut9));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt9, ut9));
         } else {
-            PUT_half(call->outs[0], i, left, ht9);
+            PUT_half(out0, i, left, ht9);
         }
     }
 }
@@ -19121,14 +21336,17 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 */
 static void g117_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19161,12 +21379,15 @@ static void g117_f32_in_double(const fused_call *call, size_t n)
 
 static void g117_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19198,14 +21419,17 @@ static void g117_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g117_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19223,12 +21447,15 @@ static void g117_f32_plain(const fused_call *call, size_t n)
 
 static void g117_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19245,14 +21472,17 @@ static void g117_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g117_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19285,12 +21515,15 @@ static void g117_f16_in_double(const fused_call *call, size_t n)
 
 static void g117_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19322,14 +21555,17 @@ static void g117_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g117_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19362,12 +21598,15 @@ static void g117_bf16_in_double(const fused_call *call, size_t n)
 
 static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19408,14 +21647,17 @@ static void g117_finish(const fused_call *call, size_t n)
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1 */
 static void g118_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19448,12 +21690,15 @@ static void g118_f32_in_double(const fused_call *call, size_t n)
 
 static void g118_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19485,14 +21730,17 @@ static void g118_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g118_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19510,12 +21758,15 @@ static void g118_f32_plain(const fused_call *call, size_t n)
 
 static void g118_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19532,14 +21783,17 @@ static void g118_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g118_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19572,12 +21826,15 @@ static void g118_f16_in_double(const fused_call *call, size_t n)
 
 static void g118_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19609,14 +21866,17 @@ static void g118_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g118_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19649,12 +21909,15 @@ static void g118_bf16_in_double(const fused_call *call, size_t n)
 
 static void g118_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19697,13 +21960,15 @@ static void g118_finish(const fused_call *call, size_t n)
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 */
 static void g119_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19734,11 +21999,13 @@ static void g119_f32_in_double(const fused_call *call, size_t n)
 
 static void g119_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19768,13 +22035,15 @@ static void g119_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g119_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19792,11 +22061,13 @@ static void g119_f32_plain(const fused_call *call, size_t n)
 
 static void g119_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19813,13 +22084,15 @@ static void g119_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g119_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19850,11 +22123,13 @@ static void g119_f16_in_double(const fused_call *call, size_t n)
 
 static void g119_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19884,13 +22159,15 @@ static void g119_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g119_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19921,11 +22198,13 @@ static void g119_bf16_in_double(const fused_call *call, size_t n)
 
 static void g119_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19964,13 +22243,15 @@ static void g119_finish(const fused_call *call, size_t n)
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1 */
 static void g120_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20001,11 +22282,13 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
 
 static void g120_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20035,13 +22318,15 @@ static void g120_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g120_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -20059,11 +22344,13 @@ static void g120_f32_plain(const fused_call *call, size_t n)
 
 static void g120_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -20080,13 +22367,15 @@ static void g120_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g120_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20117,11 +22406,13 @@ static void g120_f16_in_double(const fused_call *call, size_t n)
 
 static void g120_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20151,13 +22442,15 @@ static void g120_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g120_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20188,11 +22481,13 @@ static void g120_bf16_in_double(const fused_call *call, size_t n)
 
 static void g120_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20233,11 +22528,16 @@ static void g120_finish(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 */
 static void g121_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20258,17 +22558,22 @@ static void g121_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = select_double(ut2, ut3, ut4);
         const double_vector lt6 = li0 * lt5;
         const double_vector ut6 = ui0 * ut5;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g121_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -20276,18 +22581,23 @@ static void g121_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g121_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20319,24 +22629,29 @@ static void g121_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = select_double(ut2, ut3, ut4);
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g121_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20368,9 +22683,9 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = select_double(ut2, ut3, ut4);
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -20378,12 +22693,17 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0 */
 static void g122_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20406,18 +22726,23 @@ static void g122_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ui0 * ut5;
         const double_vector lt7 = lt6 / dk0;
         const double_vector ut7 = ut6 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g122_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -20426,21 +22751,26 @@ static void g122_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk0;
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g122_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20475,27 +22805,32 @@ static void g122_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk0;
             const double_vector ut7 = ut6 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g122_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20530,9 +22865,9 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk0;
             const double_vector ut7 = ut6 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -20540,11 +22875,16 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 */
 static void g123_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20563,35 +22903,45 @@ static void g123_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, ut0, ut3);
         const double_vector lt5 = li0 * lt4;
         const double_vector ut5 = ui0 * ut4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g123_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = sign_float(ft0);
         const float_vector ft4 = select_float(ft2, ft0, ft3);
         const float_vector ft5 = fi0 * ft4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g123_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -20623,24 +22973,29 @@ static void g123_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = select_double(ut2, ut0, ut3);
             const double_vector lt5 = li0 * lt4;
             const double_vector ut5 = ui0 * ut4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g123_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -20672,9 +23027,9 @@ static void g123_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = select_double(ut2, ut0, ut3);
             const double_vector lt5 = li0 * lt4;
             const double_vector ut5 = ui0 * ut4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -20682,12 +23037,17 @@ static void g123_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0 */
 static void g124_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20708,18 +23068,23 @@ static void g124_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui0 * ut4;
         const double_vector lt6 = lt5 / dk0;
         const double_vector ut6 = ut5 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g124_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -20727,21 +23092,26 @@ static void g124_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = select_float(ft2, ft0, ft3);
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk0;
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g124_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20774,28 +23144,33 @@ static void g124_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui0 * ut4;
             const double_vector lt6 = lt5 / dk0;
             const double_vector ut6 = ut5 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g124_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -20832,9 +23207,9 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui0 * ut4;
             const double_vector lt6 = lt5 / dk0;
             const double_vector ut6 = ut5 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -20842,12 +23217,17 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 */
 static void g125_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20868,18 +23248,23 @@ static void g125_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = select_double(ut2, ut3, ut4);
         const double_vector lt6 = li0 * lt5;
         const double_vector ut6 = ui0 * ut5;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g125_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -20887,21 +23272,26 @@ static void g125_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g125_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20934,27 +23324,32 @@ static void g125_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = select_double(ut2, ut3, ut4);
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g125_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20987,9 +23382,9 @@ static void g125_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = select_double(ut2, ut3, ut4);
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -20997,13 +23392,18 @@ static void g125_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1 */
 static void g126_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21026,19 +23426,24 @@ static void g126_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ui0 * ut5;
         const double_vector lt7 = lt6 / dk1;
         const double_vector ut7 = ut6 / dk1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g126_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -21047,12 +23452,17 @@ static void g126_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g126_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -21062,9 +23472,9 @@ static void g126_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -21100,30 +23510,35 @@ static void g126_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk1;
             const double_vector ut7 = ut6 / dk1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g126_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -21159,9 +23574,9 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk1;
             const double_vector ut7 = ut6 / dk1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -21169,11 +23584,16 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 mul:2,t0 mul:i0,t1 */
 static void g127_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21186,32 +23606,42 @@ static void g127_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = all_double(2) * ut0;
         const double_vector lt2 = li0 * lt1;
         const double_vector ut2 = ui0 * ut1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt2, ut2));
+        PUT_f32(out0, i, left, JOINED_f32(lt2, ut2));
     }
 }
 
 static void g127_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(2) * ft0;
         const float_vector ft2 = fi0 * ft1;
-        PUT_f32(call->outs[0], i, left, ft2);
+        PUT_f32(out0, i, left, ft2);
     }
 }
 
 static void g127_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -21234,24 +23664,29 @@ static void g127_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = all_double(2) * ut0;
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt2, ut2));
+            PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
 
 static void g127_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -21274,9 +23709,9 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = all_double(2) * ut0;
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt2, ut2));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
@@ -21284,12 +23719,17 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0 */
 static void g128_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21304,37 +23744,47 @@ static void g128_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ui0 * ut1;
         const double_vector lt3 = lt2 / dk0;
         const double_vector ut3 = ut2 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g128_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(2) * ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g128_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(2) * ft0;
@@ -21357,28 +23807,33 @@ static void g128_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g128_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -21406,9 +23861,9 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -21416,11 +23871,16 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sign:t0 mul:i0,t1 */
 static void g129_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21433,32 +23893,42 @@ static void g129_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = sign_double(ut0);
         const double_vector lt2 = li0 * lt1;
         const double_vector ut2 = ui0 * ut1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt2, ut2));
+        PUT_f32(out0, i, left, JOINED_f32(lt2, ut2));
     }
 }
 
 static void g129_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
         const float_vector ft2 = fi0 * ft1;
-        PUT_f32(call->outs[0], i, left, ft2);
+        PUT_f32(out0, i, left, ft2);
     }
 }
 
 static void g129_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
@@ -21479,24 +23949,29 @@ static void g129_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = sign_double(ut0);
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt2, ut2));
+            PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
 
 static void g129_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
@@ -21517,9 +23992,9 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = sign_double(ut0);
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt2, ut2));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
@@ -21527,12 +24002,17 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0 */
 static void g130_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21547,28 +24027,38 @@ static void g130_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ui0 * ut1;
         const double_vector lt3 = lt2 / dk0;
         const double_vector ut3 = ut2 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g130_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g130_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -21576,9 +24066,9 @@ static void g130_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
@@ -21604,28 +24094,33 @@ static void g130_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g130_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
@@ -21651,9 +24146,9 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -21661,12 +24156,17 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 */
 static void g131_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21685,39 +24185,49 @@ static void g131_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ut0 / ut3;
         const double_vector lt5 = li0 * lt4;
         const double_vector ut5 = ui0 * ut4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g131_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
         const float_vector ft3 = maximum_float(ft2, fk0);
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = fi0 * ft4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g131_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -21746,27 +24256,32 @@ static void g131_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut0 / ut3;
             const double_vector lt5 = li0 * lt4;
             const double_vector ut5 = ui0 * ut4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g131_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -21795,9 +24310,9 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut0 / ut3;
             const double_vector lt5 = li0 * lt4;
             const double_vector ut5 = ui0 * ut4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -21805,13 +24320,18 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1 */
 static void g132_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21832,19 +24352,24 @@ static void g132_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui0 * ut4;
         const double_vector lt6 = lt5 / dk1;
         const double_vector ut6 = ut5 / dk1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g132_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -21852,12 +24377,17 @@ static void g132_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk1;
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g132_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -21867,9 +24397,9 @@ static void g132_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -21901,30 +24431,35 @@ static void g132_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui0 * ut4;
             const double_vector lt6 = lt5 / dk1;
             const double_vector ut6 = ut5 / dk1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g132_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -21957,9 +24492,9 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui0 * ut4;
             const double_vector lt6 = lt5 / dk1;
             const double_vector ut6 = ut5 / dk1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -21967,13 +24502,19 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 */
 static void g133_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21996,19 +24537,25 @@ static void g133_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut4 * ui3;
         const double_vector lt6 = li0 * lt5;
         const double_vector ut6 = ui0 * ut5;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g133_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -22016,22 +24563,28 @@ static void g133_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = ft4 * fi3;
         const float_vector ft6 = fi0 * ft5;
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g133_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -22065,29 +24618,35 @@ static void g133_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut4 * ui3;
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g133_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -22122,9 +24681,9 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut4 * ui3;
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -22132,14 +24691,20 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1 */
 static void g134_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -22164,20 +24729,26 @@ static void g134_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ui0 * ut5;
         const double_vector lt7 = lt6 / dk1;
         const double_vector ut7 = ut6 / dk1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g134_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -22186,12 +24757,18 @@ static void g134_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft4 * fi3;
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g134_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -22201,10 +24778,10 @@ static void g134_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -22241,32 +24818,38 @@ static void g134_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk1;
             const double_vector ut7 = ut6 / dk1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g134_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -22304,9 +24887,9 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk1;
             const double_vector ut7 = ut6 / dk1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -22314,11 +24897,12 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
 /* sum:i0 */
 static void g135_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         l_t0 = l_t0 + select_double(lower_mask(live), li0, all_double(0));
@@ -22329,9 +24913,10 @@ static void g135_f32_in_double(const fused_call *call, size_t n)
 
 static void g135_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
@@ -22341,11 +24926,12 @@ static void g135_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g135_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         l_t0 = l_t0 + lower_half(select_float(live, fi0, all_float(0)));
         u_t0 = u_t0 + upper_half(select_float(live, fi0, all_float(0)));
     }
@@ -22354,9 +24940,10 @@ static void g135_f32_plain(const fused_call *call, size_t n)
 
 static void g135_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(fi0));
         write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(fi0));
     }
@@ -22364,11 +24951,12 @@ static void g135_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g135_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         l_t0 = l_t0 + select_double(lower_mask(live), li0, all_double(0));
@@ -22379,9 +24967,10 @@ static void g135_f16_in_double(const fused_call *call, size_t n)
 
 static void g135_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
@@ -22391,11 +24980,12 @@ static void g135_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g135_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         l_t0 = l_t0 + select_double(lower_mask(live), li0, all_double(0));
@@ -22406,9 +24996,10 @@ static void g135_bf16_in_double(const fused_call *call, size_t n)
 
 static void g135_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
@@ -22427,13 +25018,17 @@ static void g135_finish(const fused_call *call, size_t n)
 /* where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3 */
 static void g136_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -22448,8 +25043,8 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -22469,30 +25064,37 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt4 = lt2 / dt3;
         const double_vector ut4 = ut2 / dt3;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g136_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t1 = all_float(-INFINITY);
+    float_mask n_t1 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
-        f_t1 = maximum_float(f_t1, select_float(live, ft0, all_float(-INFINITY)));
+        const float_vector vt1 = select_float(live, ft0, all_float(-INFINITY));
+        f_t1 = larger_float(f_t1, vt1);
+        n_t1 |= not_equal_float(vt1, vt1);
     }
-    const double_vector dt1 = all_double(largest_float_of(f_t1));
+    const double_vector dt1 = all_double(largest_float_of(f_t1, n_t1));
     const float_vector ft1 = joined(dt1, dt1);
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
         const float_vector ft2 = exp_of_difference_float(ft0, ft1);
         l_t3 = l_t3 + lower_half(select_float(live, ft2, all_float(0)));
@@ -22505,19 +25107,23 @@ static void g136_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g136_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -22532,8 +25138,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -22552,8 +25158,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt3[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
@@ -22570,22 +25176,26 @@ static void g136_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = exp_of_difference_double(ut0, dt1);
             const double_vector lt4 = lt2 / dt3;
             const double_vector ut4 = ut2 / dt3;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g136_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -22600,8 +25210,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -22620,8 +25230,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt3[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
@@ -22639,9 +25249,9 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = exp_of_difference_double(ut0, dt1);
             const double_vector lt4 = lt2 / dt3;
             const double_vector ut4 = ut2 / dt3;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
