@@ -71,7 +71,7 @@ int acl_emu_bell_wait(acl_emu_bell *bell, int64_t idle)
                 due = submitted;
                 since = time;
             } else if (time - since >= GRACE) {
-                int gathers = __atomic_load_n(&bell->gathers, __ATOMIC_SEQ_CST);
+                int gathers = __atomic_load_n(&bell->gathers, __ATOMIC_RELAXED);
                 if (!gathers || time - changed >= GRACE || time - since >= LONGEST)
                     return 1;
             }

@@ -149,6 +149,7 @@ typedef struct {
     int waits; /* whether synchronizing waits */
     int troubled; /* Python is to be asked before anything is run: there is a failure to tell of, or the context has stopped */
     int turn, closed;
+    int ran_short; /* whether the launch that was run last is short */
     int waiting, watchers; /* threads that wait for the turn, and threads that wait without working: Python wakes them */
     unsigned users;
     acl_emu_launch *launches; /* a ring of `room` */

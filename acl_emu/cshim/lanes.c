@@ -9,7 +9,7 @@
 #include "bridge.h"
 
 #define PERMITTED 4
-#define KEPT_ROOM 4096 /* launches */
+#define KEPT_ROOM 16384 /* launches */
 #define BATCH 32       /* launches: what a thread runs before it looks at signals and at others */
 
 uint64_t acl_emu_epoch = 1;
@@ -99,7 +99,7 @@ int acl_emu_lane_add(acl_emu_lane *lane, const acl_emu_plan *plan, uint64_t work
     launch->workspace = workspace;
     for (int i = 0; i < ACL_EMU_TENSORS; i++)
         launch->addresses[i] = addresses[i];
-    __atomic_store_n(&lane->bell.gathers, !plan->native.run, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&lane->bell.gathers, !plan->native.run, __ATOMIC_RELAXED);
     if (lane->rings)
         acl_emu_bell_ring(&lane->bell, plan->is_long || __atomic_load_n(&lane->watchers, __ATOMIC_SEQ_CST));
     return 1;
@@ -109,7 +109,7 @@ int64_t acl_emu_lane_number(acl_emu_lane *lane, int urgent)
 {
     acl_emu_lock();
     int64_t place = __atomic_add_fetch(&lane->bell.submitted, 1, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&lane->bell.gathers, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&lane->bell.gathers, 1, __ATOMIC_RELAXED);
     if (lane->rings)
         acl_emu_bell_ring(&lane->bell, urgent);
     acl_emu_unlock();
@@ -193,6 +193,7 @@ int64_t acl_emu_lane_run(acl_emu_lane *lane, int64_t place)
     while (ran < count && (!ran || unwatched(lane)) && run_launch(&launches[ran]))
         __atomic_store_n(&lane->done, launches[ran++].place, __ATOMIC_SEQ_CST);
     if (ran) {
+        lane->ran_short = launches[ran - 1].plan->native.is_short;
         acl_emu_lock();
         if (lane->count) /* it has not been closed meanwhile */
             drop(lane, ran);
@@ -209,12 +210,15 @@ int acl_emu_lane_serve(acl_emu_lane *lane, int64_t idle)
         __atomic_store_n(&lane->bell.taken, submitted, __ATOMIC_SEQ_CST); /* who runs tasks now calls again when it leaves some */
         if (__atomic_load_n(&lane->waiting, __ATOMIC_SEQ_CST) || !acl_emu_lane_begin(lane))
             continue;
-        while (acl_emu_lane_run(lane, submitted = __atomic_load_n(&lane->bell.submitted, __ATOMIC_SEQ_CST)))
-            ;
+        int64_t ran;
+        do { /* short ones that come one by one are not worth to be in the way of the thread that they come from */
+            submitted = __atomic_load_n(&lane->bell.submitted, __ATOMIC_SEQ_CST);
+            ran = acl_emu_lane_run(lane, submitted);
+        } while (ran == BATCH || (ran && !lane->ran_short));
         int64_t done = __atomic_load_n(&lane->done, __ATOMIC_SEQ_CST);
         acl_emu_lane_end(lane);
         __atomic_store_n(&lane->bell.taken, done, __ATOMIC_SEQ_CST);
-        if (done < submitted || __atomic_load_n(&lane->waiting, __ATOMIC_SEQ_CST) || __atomic_load_n(&lane->watchers, __ATOMIC_SEQ_CST))
+        if ((done < submitted && !ran) || __atomic_load_n(&lane->waiting, __ATOMIC_SEQ_CST) || __atomic_load_n(&lane->watchers, __ATOMIC_SEQ_CST))
             return 1;
     }
     return called;
