@@ -310,8 +310,7 @@ def test_threads_that_wait_for_one_stream(schedule: str, device: int, count: int
 
         def work() -> None:
             assert acl.aclrtSetDevice(0) == 0
-            for _ in range(200):
-                found.append(call.run(stream) or acl.aclrtSynchronizeStream(stream))
+            found.extend(call.run(stream) or acl.aclrtSynchronizeStream(stream) for _ in range(200))
             assert acl.aclrtResetDevice(0) == 0
 
         threads = [threading.Thread(target=work) for _ in range(4)]
