@@ -81,7 +81,7 @@ class Stream:
         self._schedule = soc.schedule()
         self._error: AclError | None = None
         self._tasks: dict[int, Task] = {}
-        """What waits to be run, by place; launches of C programs wait in the lane."""
+        """What waits to be run, by place; launches of quick calls wait in the lane."""
         self._lock = threading.Lock()
         self._progress = threading.Condition(self._lock)
         self._worker: threading.Thread | None = None
@@ -325,7 +325,7 @@ class Stream:
         return True
 
     def _take_launch(self, place: int) -> Task | None:
-        """What a C program put on the stream at this place."""
+        """What a quick call put on the stream at this place."""
         launch = self._launch
         assert make_launch is not None
         if lib.acl_emu_lane_next(self.lane, place, launch):
