@@ -55,7 +55,7 @@ def compile_engine(target: Path) -> None:
         variants["v3"] = ("-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2")
         variants["v4"] = (*variants["v3"], "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512")
     sources = {HERE / "engine_tile.c": ("tile", "-DTILES=acl_emu_tiles_{}"), HERE / "fused.c": ("fused", "-DFUSED=acl_emu_fused_{}")}
-    plain = sorted({*HERE.glob("engine*.c"), *HERE.glob("gemm*.c"), *HERE.glob("index*.c")} - sources.keys())
+    plain = sorted({*HERE.glob("engine*.c"), HERE / "threads.c", *HERE.glob("gemm*.c"), *HERE.glob("index*.c")} - sources.keys())
     jobs = [(source, source.stem, ()) for source in plain]
     for (source, (stem, table)), (name, flags) in itertools.product(sources.items(), variants.items()):
         jobs.append((source, f"{stem}_{name}", (*flags, table.format(name))))

@@ -37,7 +37,7 @@ def build_plain(folder: Path, chosen: list[str]) -> Path:
         (folder / "fused.c").write_text(fused.source(), encoding="utf-8")
     flags = [*build.FLAGS, *build.ENGINE_FLAGS, "-O1", f"-I{build.HERE}"]
     names = [f"-D{name}=acl_emu_{what}_baseline" for what in ("tiles", "fused") for name in (what.upper(), f"acl_emu_{what}_v3")]
-    sources = [build.HERE / "engine.c", build.HERE / "engine_tile.c", folder / "fused.c"]
+    sources = [build.HERE / "engine.c", build.HERE / "threads.c", build.HERE / "engine_tile.c", folder / "fused.c"]
     target = folder / build.ENGINE
     subprocess.run([*build.COMPILER, *flags, *names, "-shared", *map(str, sources), "-o", str(target), "-lm", "-lpthread"], check=True)
     return target
