@@ -55,14 +55,15 @@ void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, 
 }
 
 /* `count` lines of `length` elements, `stride` apart, become columns of rows that are `row_stride` apart; eight by eight, by way of a
- * room where lines do not drive each other out of the cache. `next` lines further comes the block that is turned after this one. */
+ * room where lines do not drive each other out of the cache. The lines that come next are asked for meanwhile. */
 static void turn_block(const char *lines, int64_t stride, int64_t count, int64_t length, int64_t item, char *row, int64_t row_stride)
 {
-    char room[BLOCK_ROWS * BLOCK_ROWS * sizeof(uint32_t)];
-    const int64_t room_stride = BLOCK_ROWS * item;
+    char room[BLOCK_SIDE * BLOCK_SIDE * sizeof(uint32_t)];
+    const int64_t room_stride = BLOCK_SIDE * item;
     for (int64_t k = 0; k < count; k++) {
-        __builtin_prefetch(lines + (count + k) * stride); /* the block that comes next */
-        __builtin_prefetch(lines + (count + k) * stride + (length - 1) * item);
+        for (int64_t byte = 0; byte < length * item; byte += 64) {
+            __builtin_prefetch(lines + (count + k) * stride + byte);
+        }
         copy_strided(room + k * room_stride, item, lines + k * stride, item, (size_t)length, item);
     }
     for (int64_t k = 0; k + 8 <= count; k += 8) {
@@ -110,8 +111,8 @@ void acl_emu_move_turned(const operand_view *operand, char *memory, int64_t firs
         int64_t run = across - first % across;
         run = run < count ? run : count;
         char *corner = memory + offset_of(&operand->outer, first);
-        for (int64_t k = 0; k < (int64_t)n; k += BLOCK_ROWS) {
-            const int64_t lines = (int64_t)n - k < BLOCK_ROWS ? (int64_t)n - k : BLOCK_ROWS;
+        for (int64_t k = 0; k < (int64_t)n; k += BLOCK_SIDE) {
+            const int64_t lines = (int64_t)n - k < BLOCK_SIDE ? (int64_t)n - k : BLOCK_SIDE;
             char *line = corner + k * stride, *there = rows + k * item;
             if (!out && can_turn(item)) {
                 turn_block(line, stride, lines, run, item, there, row_stride);

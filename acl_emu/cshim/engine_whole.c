@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 16, MOST_TURNED = 32 };
+enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 16, MOST_TURNED = BLOCK_SIDE };
 
 static int has_one_for_a_row(const job *work, int64_t operand)
 {
@@ -69,7 +69,10 @@ int acl_emu_divide_whole(job *work)
         work->chunks = (program->inner + work->unit_length - 1) / work->unit_length;
         work->units = program->outer * work->chunks;
         return 1;
-    case BLOCKS: work->units = program->outer * ((program->block + BLOCK_ROWS - 1) / BLOCK_ROWS); return 1;
+    case BLOCKS:
+        work->tile = BLOCK_SIDE * BLOCK_SIDE;
+        work->units = program->outer * ((program->block + BLOCK_SIDE - 1) / BLOCK_SIDE);
+        return 1;
     case ROWS: {
         const int64_t turned = rows_at_once(work), several = CHUNK_TILES * (int64_t)work->tile / program->inner;
         work->unit_length = turned ? turned : several ? several : 1;
@@ -278,12 +281,12 @@ static void run_block(const job *work, room *own, int64_t unit)
 {
     const header *program = work->program;
     const int64_t rows = program->block, columns = program->inner / rows;
-    const int64_t parts = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS, width = (int64_t)work->tile / BLOCK_ROWS;
-    const int64_t outer = unit / parts, i = unit % parts * BLOCK_ROWS;
-    for (int64_t j = 0; j < columns; j += width) {
+    const int64_t parts = (rows + BLOCK_SIDE - 1) / BLOCK_SIDE;
+    const int64_t outer = unit / parts, i = unit % parts * BLOCK_SIDE;
+    for (int64_t j = 0; j < columns; j += BLOCK_SIDE) {
         place at = {.outer = outer, .i = i, .j = j};
-        at.rows = rows - i < BLOCK_ROWS ? rows - i : BLOCK_ROWS;
-        at.columns = columns - j < width ? columns - j : width;
+        at.rows = rows - i < BLOCK_SIDE ? rows - i : BLOCK_SIDE;
+        at.columns = columns - j < BLOCK_SIDE ? columns - j : BLOCK_SIDE;
         at.n = (size_t)(at.rows * at.columns);
         call_kernel(work, own, work->kernel, &at, -1);
     }
