@@ -1,0 +1,476 @@
+/* Targets that choose classes: arrays with an axis of classes, and a target for each place on their other axes, which is called a pixel. */
+#include "index.h"
+
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+/* Pixels are numbered line by line; arrays of them lie any number of bytes apart. */
+typedef struct {
+    int64_t batch, height, width;
+} space;
+
+typedef struct {
+    int64_t down, along, across;
+} steps;
+
+enum { BLOCK = 1024, LONGEST_ITEM = 8 };
+
+/* Pixels side by side in a line, at most a block. */
+typedef struct {
+    int64_t first, count;
+    int64_t batch, line, at;
+} stretch;
+
+static stretch stretch_from(const space *pixels, int64_t first, int64_t end)
+{
+    const int64_t line = first / pixels->width, at = first % pixels->width;
+    const int64_t count = at_most(at_most(pixels->width - at, end - first), BLOCK);
+    return (stretch){first, count, line / pixels->height, line % pixels->height, at};
+}
+
+static int64_t count_of(const space *pixels)
+{
+    return pixels->batch * pixels->height * pixels->width;
+}
+
+static int64_t offset_of(const steps *array, const stretch *some)
+{
+    return some->batch * array->down + some->line * array->along + some->at * array->across;
+}
+
+/* The class of each target, -1 where it is ignored or outside the classes; whether one that is not ignored is outside. */
+FOR_EACH_CPU static int64_t find_classes(int64_t *index, const int64_t *targets, int64_t count, int64_t classes, int64_t ignored)
+{
+    int64_t outside = 0;
+    for (int64_t n = 0; n < count; n++) {
+        const int64_t target = targets[n], inside = (target >= 0) & (target < classes), counted = target != ignored;
+        outside |= counted & ~inside;
+        index[n] = inside & counted ? target : -1;
+    }
+    return outside & 1;
+}
+
+/* What stands at the classes, side by side; 0 where there is none. */
+#define COPY(type)                                                                     \
+    for (int64_t n = 0; n < count; n++) {                                              \
+        type value = 0;                                                                \
+        if (index[n] >= 0) {                                                           \
+            memcpy(&value, from + n * stride + index[n] * class_stride, sizeof value); \
+        }                                                                              \
+        memcpy(to + n * (int64_t)sizeof value, &value, sizeof value);                  \
+    }
+
+static void copy_chosen(char *to, const char *from, int64_t stride, int64_t class_stride, const int64_t *index, int64_t count, int64_t item)
+{
+    switch (item) {
+    case 2: COPY(uint16_t) break;
+    case 4: COPY(uint32_t) break;
+    default: COPY(uint64_t) break;
+    }
+}
+
+/* What the targets choose, for kernels in numpy: their classes, and what stands there in the array and in a list of weights. */
+
+enum { CHOSEN = 4 * BLOCK };
+
+typedef struct {
+    space pixels;
+    int64_t classes;
+    const char *array; /* NULL where only targets are looked at */
+    int64_t item;
+    steps array_steps;
+    int64_t class_stride;
+    const int64_t *target; /* contiguous, as all that follows */
+    int64_t ignored;
+    const char *weight; /* NULL: none */
+    int64_t weight_item;
+    int64_t *index;
+    uint8_t *counted; /* 0 where a target is ignored or outside, 1 elsewhere */
+    char *chosen, *weights;
+    int64_t *outside; /* set where a target that is not ignored is outside */
+} choose_call;
+
+static void run_choose(void *argument)
+{
+    job *work = argument;
+    const choose_call *call = work->call;
+    for (int64_t unit; next_unit(work, &unit);) {
+        const int64_t end = at_most((unit + 1) * CHOSEN, count_of(&call->pixels));
+        stretch some;
+        for (int64_t first = unit * CHOSEN; first < end; first += some.count) {
+            some = stretch_from(&call->pixels, first, end);
+            int64_t *index = call->index + first;
+            if (find_classes(index, call->target + first, some.count, call->classes, call->ignored)) {
+                *(volatile int64_t *)call->outside = 1;
+            }
+            for (int64_t n = 0; n < some.count; n++) {
+                call->counted[first + n] = index[n] >= 0;
+            }
+            if (call->array) {
+                copy_chosen(call->chosen + first * call->item, call->array + offset_of(&call->array_steps, &some), call->array_steps.across,
+                            call->class_stride, index, some.count, call->item);
+            }
+            if (call->weight) {
+                copy_chosen(call->weights + first * call->weight_item, call->weight, 0, call->weight_item, index, some.count, call->weight_item);
+            }
+        }
+    }
+}
+
+EXPORT void acl_emu_index_choose(const choose_call *call, int64_t threads)
+{
+    run(run_choose, call, parts_of(count_of(&call->pixels), CHOSEN), threads);
+}
+
+/* The negative log likelihood of targets. The order of the fields is known to aclnnop/loss/negative_log_likelihood.py, here and below. */
+
+enum { LANES = 4 };
+
+typedef struct {
+    operand_list list;
+    space pixels;
+    int64_t classes, ignored, reduction;
+    int64_t dtype, item; /* of the array and of the weights */
+    steps array;
+    int64_t class_stride;
+    int64_t target_dtype;
+    steps target;
+    int64_t weight_stride;
+    int64_t out_dtype;
+    steps out;
+    int64_t total_dtype;
+} loss_call;
+
+typedef struct {
+    const loss_call *call;
+    char *memory[MOST_OPERANDS]; /* array, target, weight, out, total */
+    double (*sums)[2];           /* of each unit: losses, weights */
+} loss_run;
+
+/* The losses of some pixels and the weights of their targets. */
+static void losses_of(const loss_run *one, const stretch *some, double *losses, double *weights)
+{
+    const loss_call *call = one->call;
+    int64_t targets[BLOCK], index[BLOCK];
+    char room[BLOCK * LONGEST_ITEM];
+    acl_emu_index_load_whole(targets, one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count);
+    find_classes(index, targets, some->count, call->classes, call->ignored);
+    copy_chosen(room, one->memory[0] + offset_of(&call->array, some), call->array.across, call->class_stride, index, some->count, call->item);
+    acl_emu_index_load(losses, room, call->item, call->dtype, some->count);
+    copy_chosen(room, one->memory[2], 0, call->weight_stride, index, some->count, call->item);
+    acl_emu_index_load(weights, room, call->item, call->dtype, some->count);
+    for (int64_t n = 0; n < some->count; n++) {
+        const double loss = -weights[n] * losses[n];
+        losses[n] = index[n] >= 0 ? loss : 0;
+    }
+}
+
+/* Rounded to the type of the array, then to that of an output. */
+static void store_rounded(const loss_call *call, char *to, int64_t stride, int64_t dtype, double *numbers, int64_t count)
+{
+    if (dtype != call->dtype) {
+        acl_emu_index_round(numbers, call->dtype, count);
+    }
+    acl_emu_index_store(to, stride, dtype, numbers, count);
+}
+
+static void run_loss(void *argument)
+{
+    job *work = argument;
+    const loss_run *one = work->call;
+    const loss_call *call = one->call;
+    for (int64_t unit; next_unit(work, &unit);) {
+        const int64_t end = at_most((unit + 1) * BLOCK, count_of(&call->pixels));
+        double sums[2][LANES] = {{0}};
+        stretch some;
+        for (int64_t first = unit * BLOCK; first < end; first += some.count) {
+            double losses[BLOCK], weights[BLOCK];
+            some = stretch_from(&call->pixels, first, end);
+            losses_of(one, &some, losses, weights);
+            if (call->reduction == NO_REDUCTION) {
+                store_rounded(call, one->memory[3] + offset_of(&call->out, &some), call->out.across, call->out_dtype, losses, some.count);
+                continue;
+            }
+            for (int64_t n = 0; n < some.count; n++) {
+                sums[0][n % LANES] += losses[n];
+                sums[1][n % LANES] += weights[n];
+            }
+        }
+        for (int k = 0; k < 2 && call->reduction != NO_REDUCTION; k++) {
+            one->sums[unit][k] = (sums[k][0] + sums[k][1]) + (sums[k][2] + sums[k][3]);
+        }
+    }
+}
+
+EXPORT int64_t acl_emu_classes_loss(const loss_call *call, const int64_t *addresses, int64_t threads)
+{
+    const int64_t units = parts_of(count_of(&call->pixels), BLOCK);
+    loss_run one = {.call = call};
+    if (!acl_emu_index_locate(&call->list, addresses, one.memory)) {
+        return LEFT_TO_NUMPY;
+    }
+    if (call->reduction == NO_REDUCTION) {
+        run(run_loss, &one, units, threads);
+        return DONE;
+    }
+    one.sums = malloc((size_t)(units + 1) * sizeof *one.sums);
+    if (!one.sums) {
+        return LEFT_TO_NUMPY;
+    }
+    run(run_loss, &one, units, threads);
+    double loss = 0, total = 0;
+    for (int64_t unit = 0; unit < units; unit++) {
+        loss += one.sums[unit][0];
+        total += one.sums[unit][1];
+    }
+    free(one.sums);
+    loss = call->reduction == MEAN_OF_ALL ? loss / total : loss;
+    store_rounded(call, one.memory[3], 0, call->out_dtype, &loss, 1);
+    store_rounded(call, one.memory[4], 0, call->total_dtype, &total, 1);
+    return DONE;
+}
+
+/* Its gradient: a value at the class of each target, 0 everywhere else. What does not fit the caches goes past them: nothing is read before
+ * it is written. */
+
+enum { STREAMED_BYTES = 8 << 20, ROW_BYTES = 1 << 16, LINE = 64, CHECKED = 8 * BLOCK };
+
+typedef struct {
+    operand_list list;
+    space pixels;
+    int64_t classes, ignored, mean;
+    int64_t dtype, item; /* of all but the targets */
+    steps grad;
+    int64_t target_dtype;
+    steps target;
+    int64_t weight_stride;
+    steps out;
+    int64_t class_stride;
+} gradient_call;
+
+typedef struct {
+    const gradient_call *call;
+    char *memory[MOST_OPERANDS]; /* grad, target, weight, total, out */
+    double total;
+    int streamed;
+    atomic_int outside;
+} gradient_run;
+
+static int64_t classes_of(const gradient_run *one, const stretch *some, int64_t *index)
+{
+    const gradient_call *call = one->call;
+    int64_t targets[BLOCK];
+    acl_emu_index_load_whole(targets, one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count);
+    return find_classes(index, targets, some->count, call->classes, call->ignored);
+}
+
+static void run_check(void *argument)
+{
+    job *work = argument;
+    gradient_run *one = (gradient_run *)work->call;
+    for (int64_t unit; next_unit(work, &unit);) {
+        const int64_t end = at_most((unit + 1) * CHECKED, count_of(&one->call->pixels));
+        stretch some;
+        for (int64_t first = unit * CHECKED; first < end; first += some.count) {
+            int64_t index[BLOCK];
+            some = stretch_from(&one->call->pixels, first, end);
+            if (classes_of(one, &some, index)) {
+                atomic_store(&one->outside, 1);
+            }
+        }
+    }
+}
+
+static void values_of(const gradient_run *one, const stretch *some, const int64_t *index, char *values)
+{
+    const gradient_call *call = one->call;
+    double weights[BLOCK], scales[BLOCK];
+    char room[BLOCK * LONGEST_ITEM];
+    copy_chosen(room, one->memory[2], 0, call->weight_stride, index, some->count, call->item);
+    acl_emu_index_load(weights, room, call->item, call->dtype, some->count);
+    acl_emu_index_load(scales, one->memory[0] + offset_of(&call->grad, some), call->grad.across, call->dtype, some->count);
+    for (int64_t n = 0; n < some->count; n++) {
+        weights[n] = -weights[n] * (call->mean ? scales[n] / one->total : scales[n]);
+    }
+    acl_emu_index_store(values, call->item, call->dtype, weights, some->count);
+}
+
+static void stream_line(char *to, const char *line)
+{
+#if defined(__x86_64__)
+    for (int64_t k = 0; k < LINE; k += (int64_t)sizeof(__m128i)) {
+        _mm_stream_si128((__m128i *)(to + k), _mm_load_si128((const __m128i *)(line + k)));
+    }
+#else
+    memcpy(to, line, LINE);
+#endif
+}
+
+static void clear(char *to, int64_t bytes, int streamed)
+{
+    if (streamed) {
+        static const _Alignas(LINE) char zeros[LINE];
+        for (; bytes > 0 && (uintptr_t)to % LINE; bytes--) {
+            *to++ = 0;
+        }
+        for (; bytes >= LINE; bytes -= LINE, to += LINE) {
+            stream_line(to, zeros);
+        }
+    }
+    memset(to, 0, (size_t)bytes);
+}
+
+/* One class of some pixels that lie side by side: `own` are their classes in as many bits as the values have. */
+#define PLACE_SIDE_BY_SIDE(bits)                                                                                          \
+    FOR_EACH_CPU static void place_##bits(char *memory, const void *classes, const void *numbers, int64_t count, int64_t class) \
+    {                                                                                                                     \
+        int##bits##_t *to = (int##bits##_t *)memory;                                                                      \
+        const int##bits##_t *own = classes, *values = numbers;                                                            \
+        for (int64_t n = 0; n < count; n++) {                                                                             \
+            to[n] = own[n] == (int##bits##_t)class ? values[n] : 0;                                                       \
+        }                                                                                                                 \
+    }
+
+PLACE_SIDE_BY_SIDE(16)
+PLACE_SIDE_BY_SIDE(32)
+
+/* The same past the caches, a cache line at a time. */
+#if defined(__x86_64__)
+#define STREAM_SIDE_BY_SIDE(bits)                                                                                        \
+    __attribute__((target("avx2"))) static void stream_##bits(char *memory, const void *classes, const void *numbers, int64_t count, int64_t class) \
+    {                                                                                                                    \
+        enum { ITEM = bits / 8, STEP = LINE / ITEM };                                                                    \
+        const int##bits##_t *own = classes, *values = numbers;                                                           \
+        const int64_t head = at_most((int64_t)(-(uintptr_t)memory % LINE) / ITEM, count);                                \
+        const __m256i wanted = _mm256_set1_epi##bits((int##bits##_t)class);                                              \
+        int64_t n = head;                                                                                                \
+        place_##bits(memory, own, values, head, class);                                                                  \
+        for (; n + STEP <= count; n += STEP) {                                                                           \
+            for (int64_t k = n; k < n + STEP; k += STEP / 2) {                                                           \
+                const __m256i same = _mm256_cmpeq_epi##bits(_mm256_loadu_si256((const __m256i *)(own + k)), wanted);     \
+                const __m256i chosen = _mm256_and_si256(same, _mm256_loadu_si256((const __m256i *)(values + k)));        \
+                _mm256_stream_si256((__m256i *)(memory + k * ITEM), chosen);                                             \
+            }                                                                                                            \
+        }                                                                                                                \
+        place_##bits(memory + n * ITEM, own + n, values + n, count - n, class);                                          \
+    }
+
+STREAM_SIDE_BY_SIDE(16)
+STREAM_SIDE_BY_SIDE(32)
+#endif
+
+/* Whether the pixels, not the classes, lie side by side. */
+static int pixels_side_by_side(const gradient_call *call)
+{
+    const int narrow = (call->item == 2 && call->classes <= INT16_MAX) || (call->item == 4 && call->classes <= INT32_MAX);
+    return narrow && call->out.across == call->item && (call->class_stride != call->item || call->classes == 1);
+}
+
+static void place_lines(const gradient_run *one, char *corner, int64_t count, const int64_t *index, const char *values)
+{
+    const gradient_call *call = one->call;
+    union {
+        int16_t of16[BLOCK];
+        int32_t of32[BLOCK];
+    } own;
+    void (*function)(char *, const void *, const void *, int64_t, int64_t) = call->item == 2 ? place_16 : place_32;
+#if defined(__x86_64__)
+    if (one->streamed && __builtin_cpu_supports("avx2")) {
+        function = call->item == 2 ? stream_16 : stream_32;
+    }
+#endif
+    for (int64_t n = 0; n < count; n++) {
+        if (call->item == 2) {
+            own.of16[n] = (int16_t)index[n];
+        } else {
+            own.of32[n] = (int32_t)index[n];
+        }
+    }
+    for (int64_t class = 0; class < call->classes; class++) {
+        function(corner + class * call->class_stride, &own, values, count, class);
+    }
+}
+
+static void place_row(const gradient_run *one, char *row, int64_t index, const char *value)
+{
+    const gradient_call *call = one->call;
+    const int64_t item = call->item, bytes = call->classes * item;
+    if (call->class_stride != item) {
+        for (int64_t class = 0; class < call->classes; class++) {
+            memset(row + class * call->class_stride, 0, (size_t)item);
+        }
+    } else if (index < 0 || !one->streamed) {
+        clear(row, bytes, one->streamed);
+    } else {
+        /* The line of the value is not to be read again: it is written once, with the value in it. */
+        char *at = row + index * item, *line = at - (uintptr_t)at % LINE;
+        if (line >= row && line + LINE <= row + bytes) {
+            _Alignas(LINE) char whole[LINE] = {0};
+            memcpy(whole + (at - line), value, (size_t)item);
+            clear(row, line - row, 1);
+            stream_line(line, whole);
+            clear(line + LINE, row + bytes - line - LINE, 1);
+            return;
+        }
+        clear(row, bytes, 1);
+    }
+    if (index >= 0) {
+        memcpy(row + index * call->class_stride, value, (size_t)item);
+    }
+}
+
+static int64_t pixels_at_once(const gradient_call *call)
+{
+    const int64_t rows = ROW_BYTES / (call->classes * call->item);
+    return pixels_side_by_side(call) ? BLOCK : rows ? at_most(rows, BLOCK) : 1;
+}
+
+static void run_gradient(void *argument)
+{
+    job *work = argument;
+    const gradient_run *one = work->call;
+    const gradient_call *call = one->call;
+    const int64_t step = pixels_at_once(call);
+    const int side_by_side = pixels_side_by_side(call);
+    for (int64_t unit; next_unit(work, &unit);) {
+        const int64_t end = at_most((unit + 1) * step, count_of(&call->pixels));
+        stretch some;
+        for (int64_t first = unit * step; first < end; first += some.count) {
+            int64_t index[BLOCK];
+            _Alignas(LINE) char values[BLOCK * LONGEST_ITEM];
+            some = stretch_from(&call->pixels, first, end);
+            char *corner = one->memory[4] + offset_of(&call->out, &some);
+            classes_of(one, &some, index);
+            values_of(one, &some, index, values);
+            if (side_by_side) {
+                place_lines(one, corner, some.count, index, values);
+                continue;
+            }
+            for (int64_t n = 0; n < some.count; n++) {
+                place_row(one, corner + n * call->out.across, index[n], values + n * call->item);
+            }
+        }
+    }
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
+
+EXPORT int64_t acl_emu_classes_gradient(const gradient_call *call, const int64_t *addresses, int64_t threads)
+{
+    const int64_t pixels = count_of(&call->pixels);
+    gradient_run one = {.call = call, .streamed = pixels * call->classes * call->item >= STREAMED_BYTES};
+    if (!acl_emu_index_locate(&call->list, addresses, one.memory)) {
+        return LEFT_TO_NUMPY;
+    }
+    run(run_check, &one, parts_of(pixels, CHECKED), threads);
+    if (one.outside) {
+        return LEFT_TO_NUMPY;
+    }
+    acl_emu_index_load(&one.total, one.memory[3], 0, call->dtype, 1);
+    run(run_gradient, &one, parts_of(pixels, pixels_at_once(call)), threads);
+    return DONE;
+}
