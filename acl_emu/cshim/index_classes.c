@@ -16,7 +16,7 @@ typedef struct {
     int64_t down, along, across;
 } steps;
 
-enum { BLOCK = 1024, LONGEST_ITEM = 8 };
+enum { BLOCK = 512, LONGEST_ITEM = 8 };
 
 /* Pixels side by side in a line, at most a block. */
 typedef struct {
@@ -41,6 +41,16 @@ static int64_t offset_of(const steps *array, const stretch *some)
     return some->batch * array->down + some->line * array->along + some->at * array->across;
 }
 
+/* Targets as they lie in memory where they can be used so, else brought into the room. */
+static const int64_t *targets_of(const char *memory, int64_t stride, int64_t dtype, int64_t count, int64_t *room)
+{
+    if (dtype == I64 && stride == (int64_t)sizeof *room && (uintptr_t)memory % sizeof *room == 0) {
+        return (const int64_t *)memory;
+    }
+    acl_emu_index_load_whole(room, memory, stride, dtype, count);
+    return room;
+}
+
 /* The class of each target, -1 where it is ignored or outside the classes; whether one that is not ignored is outside. */
 FOR_EACH_CPU static int64_t find_classes(int64_t *index, const int64_t *targets, int64_t count, int64_t classes, int64_t ignored)
 {
@@ -53,14 +63,14 @@ FOR_EACH_CPU static int64_t find_classes(int64_t *index, const int64_t *targets,
     return outside & 1;
 }
 
-/* What stands at the classes, side by side; 0 where there is none. */
-#define COPY(type)                                                                     \
-    for (int64_t n = 0; n < count; n++) {                                              \
-        type value = 0;                                                                \
-        if (index[n] >= 0) {                                                           \
-            memcpy(&value, from + n * stride + index[n] * class_stride, sizeof value); \
-        }                                                                              \
-        memcpy(to + n * (int64_t)sizeof value, &value, sizeof value);                  \
+/* What stands at the classes, side by side; 0 where there is none. Every pixel has a class 0 to be read instead: no branch is missed. */
+#define COPY(type)                                                                                     \
+    for (int64_t n = 0; n < count; n++) {                                                              \
+        const int64_t class = index[n];                                                                \
+        type value;                                                                                    \
+        memcpy(&value, from + n * stride + (class < 0 ? 0 : class) * class_stride, sizeof value);      \
+        value &= class < 0 ? 0 : (type)-1;                                                             \
+        memcpy(to + n * (int64_t)sizeof value, &value, sizeof value);                                  \
     }
 
 static void copy_chosen(char *to, const char *from, int64_t stride, int64_t class_stride, const int64_t *index, int64_t count, int64_t item)
@@ -127,7 +137,7 @@ EXPORT void acl_emu_index_choose(const choose_call *call, int64_t threads)
 
 /* The negative log likelihood of targets. The order of the fields is known to aclnnop/loss/negative_log_likelihood.py, here and below. */
 
-enum { LANES = 4 };
+enum { LANES = 16 };
 
 typedef struct {
     operand_list list;
@@ -150,22 +160,45 @@ typedef struct {
     double (*sums)[2];           /* of each unit: losses, weights */
 } loss_run;
 
+FOR_EACH_CPU static double sum_of(const double *numbers, int64_t count)
+{
+    double sums[LANES] = {0}, total = 0;
+    int64_t n = 0;
+    for (; n + LANES <= count; n += LANES) {
+        for (int64_t lane = 0; lane < LANES; lane++) {
+            sums[lane] += numbers[n + lane];
+        }
+    }
+    for (int64_t lane = 0; lane < LANES; lane++) {
+        total += sums[lane];
+    }
+    for (; n < count; n++) {
+        total += numbers[n];
+    }
+    return total;
+}
+
+FOR_EACH_CPU static void weigh(double *losses, const double *weights, const int64_t *index, int64_t count)
+{
+    for (int64_t n = 0; n < count; n++) {
+        const double loss = -weights[n] * losses[n];
+        losses[n] = index[n] >= 0 ? loss : 0;
+    }
+}
+
 /* The losses of some pixels and the weights of their targets. */
 static void losses_of(const loss_run *one, const stretch *some, double *losses, double *weights)
 {
     const loss_call *call = one->call;
-    int64_t targets[BLOCK], index[BLOCK];
+    int64_t index[BLOCK];
     char room[BLOCK * LONGEST_ITEM];
-    acl_emu_index_load_whole(targets, one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count);
+    const int64_t *targets = targets_of(one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count, index);
     find_classes(index, targets, some->count, call->classes, call->ignored);
     copy_chosen(room, one->memory[0] + offset_of(&call->array, some), call->array.across, call->class_stride, index, some->count, call->item);
     acl_emu_index_load(losses, room, call->item, call->dtype, some->count);
     copy_chosen(room, one->memory[2], 0, call->weight_stride, index, some->count, call->item);
     acl_emu_index_load(weights, room, call->item, call->dtype, some->count);
-    for (int64_t n = 0; n < some->count; n++) {
-        const double loss = -weights[n] * losses[n];
-        losses[n] = index[n] >= 0 ? loss : 0;
-    }
+    weigh(losses, weights, index, some->count);
 }
 
 /* Rounded to the type of the array, then to that of an output. */
@@ -184,7 +217,7 @@ static void run_loss(void *argument)
     const loss_call *call = one->call;
     for (int64_t unit; next_unit(work, &unit);) {
         const int64_t end = at_most((unit + 1) * BLOCK, count_of(&call->pixels));
-        double sums[2][LANES] = {{0}};
+        double sums[2] = {0};
         stretch some;
         for (int64_t first = unit * BLOCK; first < end; first += some.count) {
             double losses[BLOCK], weights[BLOCK];
@@ -194,13 +227,11 @@ static void run_loss(void *argument)
                 store_rounded(call, one->memory[3] + offset_of(&call->out, &some), call->out.across, call->out_dtype, losses, some.count);
                 continue;
             }
-            for (int64_t n = 0; n < some.count; n++) {
-                sums[0][n % LANES] += losses[n];
-                sums[1][n % LANES] += weights[n];
-            }
+            sums[0] += sum_of(losses, some.count);
+            sums[1] += sum_of(weights, some.count);
         }
-        for (int k = 0; k < 2 && call->reduction != NO_REDUCTION; k++) {
-            one->sums[unit][k] = (sums[k][0] + sums[k][1]) + (sums[k][2] + sums[k][3]);
+        if (call->reduction != NO_REDUCTION) {
+            memcpy(one->sums[unit], sums, sizeof sums);
         }
     }
 }
@@ -262,8 +293,7 @@ typedef struct {
 static int64_t classes_of(const gradient_run *one, const stretch *some, int64_t *index)
 {
     const gradient_call *call = one->call;
-    int64_t targets[BLOCK];
-    acl_emu_index_load_whole(targets, one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count);
+    const int64_t *targets = targets_of(one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count, index);
     return find_classes(index, targets, some->count, call->classes, call->ignored);
 }
 
@@ -298,46 +328,21 @@ static void values_of(const gradient_run *one, const stretch *some, const int64_
     acl_emu_index_store(values, call->item, call->dtype, weights, some->count);
 }
 
-static void stream_line(char *to, const char *line)
-{
-#if defined(__x86_64__)
-    for (int64_t k = 0; k < LINE; k += (int64_t)sizeof(__m128i)) {
-        _mm_stream_si128((__m128i *)(to + k), _mm_load_si128((const __m128i *)(line + k)));
-    }
-#else
-    memcpy(to, line, LINE);
-#endif
-}
-
-static void clear(char *to, int64_t bytes, int streamed)
-{
-    if (streamed) {
-        static const _Alignas(LINE) char zeros[LINE];
-        for (; bytes > 0 && (uintptr_t)to % LINE; bytes--) {
-            *to++ = 0;
-        }
-        for (; bytes >= LINE; bytes -= LINE, to += LINE) {
-            stream_line(to, zeros);
-        }
-    }
-    memset(to, 0, (size_t)bytes);
-}
-
 /* One class of some pixels that lie side by side: `own` are their classes in as many bits as the values have. */
 #define PLACE_SIDE_BY_SIDE(bits)                                                                                          \
     FOR_EACH_CPU static void place_##bits(char *memory, const void *classes, const void *numbers, int64_t count, int64_t class) \
     {                                                                                                                     \
-        int##bits##_t *to = (int##bits##_t *)memory;                                                                      \
-        const int##bits##_t *own = classes, *values = numbers;                                                            \
+        int##bits##_t *restrict to = (int##bits##_t *)memory;                                                             \
+        const int##bits##_t *restrict own = classes, *restrict values = numbers;                                          \
         for (int64_t n = 0; n < count; n++) {                                                                             \
-            to[n] = own[n] == (int##bits##_t)class ? values[n] : 0;                                                       \
+            to[n] = values[n] & (int##bits##_t)-(own[n] == (int##bits##_t)class);                                         \
         }                                                                                                                 \
     }
 
 PLACE_SIDE_BY_SIDE(16)
 PLACE_SIDE_BY_SIDE(32)
 
-/* The same past the caches, a cache line at a time. */
+/* The same past the caches, a cache line at a time; and all classes of one pixel that lie side by side. */
 #if defined(__x86_64__)
 #define STREAM_SIDE_BY_SIDE(bits)                                                                                        \
     __attribute__((target("avx2"))) static void stream_##bits(char *memory, const void *classes, const void *numbers, int64_t count, int64_t class) \
@@ -356,6 +361,33 @@ PLACE_SIDE_BY_SIDE(32)
             }                                                                                                            \
         }                                                                                                                \
         place_##bits(memory + n * ITEM, own + n, values + n, count - n, class);                                          \
+    }                                                                                                                    \
+    __attribute__((target("avx2"))) static void stream_row_##bits(char *memory, int64_t count, int64_t index, const void *value) \
+    {                                                                                                                    \
+        enum { ITEM = bits / 8, STEP = LINE / ITEM };                                                                    \
+        int##bits##_t *to = (int##bits##_t *)memory;                                                                     \
+        const int##bits##_t chosen = *(const int##bits##_t *)value;                                                      \
+        const int64_t head = at_most((int64_t)(-(uintptr_t)memory % LINE) / ITEM, count);                                \
+        _Alignas(LINE) int##bits##_t order[STEP];                                                                        \
+        int64_t n = 0;                                                                                                   \
+        for (; n < head; n++) {                                                                                          \
+            to[n] = n == index ? chosen : 0;                                                                             \
+        }                                                                                                                \
+        for (int k = 0; k < STEP; k++) {                                                                                 \
+            order[k] = (int##bits##_t)k;                                                                                 \
+        }                                                                                                                \
+        const __m256i low = _mm256_load_si256((const __m256i *)order), high = _mm256_load_si256((const __m256i *)order + 1); \
+        const __m256i every = _mm256_set1_epi##bits(chosen), none = _mm256_setzero_si256();                              \
+        for (; n + STEP <= count; n += STEP) {                                                                           \
+            const __m256i at = _mm256_set1_epi##bits((int##bits##_t)(index - n));                                        \
+            const int here = index >= n && index < n + STEP;                                                             \
+            const __m256i kept = here ? every : none;                                                                    \
+            _mm256_stream_si256((__m256i *)(to + n), _mm256_and_si256(_mm256_cmpeq_epi##bits(low, at), kept));           \
+            _mm256_stream_si256((__m256i *)(to + n) + 1, _mm256_and_si256(_mm256_cmpeq_epi##bits(high, at), kept));      \
+        }                                                                                                                \
+        for (; n < count; n++) {                                                                                         \
+            to[n] = n == index ? chosen : 0;                                                                             \
+        }                                                                                                                \
     }
 
 STREAM_SIDE_BY_SIDE(16)
@@ -378,7 +410,7 @@ static void place_lines(const gradient_run *one, char *corner, int64_t count, co
     } own;
     void (*function)(char *, const void *, const void *, int64_t, int64_t) = call->item == 2 ? place_16 : place_32;
 #if defined(__x86_64__)
-    if (one->streamed && __builtin_cpu_supports("avx2")) {
+    if (one->streamed) {
         function = call->item == 2 ? stream_16 : stream_32;
     }
 #endif
@@ -397,25 +429,19 @@ static void place_lines(const gradient_run *one, char *corner, int64_t count, co
 static void place_row(const gradient_run *one, char *row, int64_t index, const char *value)
 {
     const gradient_call *call = one->call;
-    const int64_t item = call->item, bytes = call->classes * item;
+    const int64_t item = call->item;
     if (call->class_stride != item) {
         for (int64_t class = 0; class < call->classes; class++) {
             memset(row + class * call->class_stride, 0, (size_t)item);
         }
-    } else if (index < 0 || !one->streamed) {
-        clear(row, bytes, one->streamed);
     } else {
-        /* The line of the value is not to be read again: it is written once, with the value in it. */
-        char *at = row + index * item, *line = at - (uintptr_t)at % LINE;
-        if (line >= row && line + LINE <= row + bytes) {
-            _Alignas(LINE) char whole[LINE] = {0};
-            memcpy(whole + (at - line), value, (size_t)item);
-            clear(row, line - row, 1);
-            stream_line(line, whole);
-            clear(line + LINE, row + bytes - line - LINE, 1);
+#if defined(__x86_64__)
+        if (one->streamed) {
+            (item == 2 ? stream_row_16 : stream_row_32)(row, call->classes, index, value);
             return;
         }
-        clear(row, bytes, 1);
+#endif
+        memset(row, 0, (size_t)(call->classes * item));
     }
     if (index >= 0) {
         memcpy(row + index * call->class_stride, value, (size_t)item);
@@ -462,10 +488,14 @@ static void run_gradient(void *argument)
 EXPORT int64_t acl_emu_classes_gradient(const gradient_call *call, const int64_t *addresses, int64_t threads)
 {
     const int64_t pixels = count_of(&call->pixels);
-    gradient_run one = {.call = call, .streamed = pixels * call->classes * call->item >= STREAMED_BYTES};
+    gradient_run one = {.call = call};
     if (!acl_emu_index_locate(&call->list, addresses, one.memory)) {
         return LEFT_TO_NUMPY;
     }
+#if defined(__x86_64__)
+    const int aligned = (uintptr_t)one.memory[4] % (uintptr_t)call->item == 0;
+    one.streamed = aligned && pixels * call->classes * call->item >= STREAMED_BYTES && __builtin_cpu_supports("avx2");
+#endif
     run(run_check, &one, parts_of(pixels, CHECKED), threads);
     if (one.outside) {
         return LEFT_TO_NUMPY;

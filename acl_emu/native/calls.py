@@ -52,7 +52,7 @@ def _repeats(operand: Operand) -> bool:
 class Call:
     """A kernel that a function does, or numpy where that cannot."""
 
-    __slots__ = ("_array", "_numbers", "_offsets", "_parts", "_run", "_threads", "in_numpy")
+    __slots__ = ("_array", "_last", "_numbers", "_offsets", "_parts", "_run", "_threads", "in_numpy")
     native = True
 
     def __init__(self, run: Any, plan: Plan, numbers: Sequence[int], threads: int) -> None:
@@ -66,13 +66,17 @@ class Call:
         self._parts = [part.offset for part in parts]
         self._array = ctypes.c_int64 * len(extents)
         self._threads = ctypes.c_int64(threads)
+        self._last: tuple[Any, Any, int, Any] = (None, None, 0, None)
+        """The operands of the last run and their addresses: calls in a row often have the same."""
         self.in_numpy = plan.kernel
         """The same in numpy."""
 
     def __call__(self, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
         """Run it."""
-        addresses = [(operand.address or 0) + offset for operand, offset in zip((*inputs, *outputs), self._offsets, strict=True)]
-        addresses += [workspace + offset for offset in self._parts]
-        if self._run(self._numbers, self._array(*addresses), self._threads) != DONE:
+        last = self._last
+        if last[0] is not inputs or last[1] is not outputs or last[2] != workspace:
+            addresses = [(operand.address or 0) + offset for operand, offset in zip((*inputs, *outputs), self._offsets, strict=True)]
+            last = self._last = (inputs, outputs, workspace, self._array(*addresses, *[workspace + offset for offset in self._parts]))
+        if self._run(self._numbers, last[3], self._threads) != DONE:
             with np.errstate(all="ignore"):
                 self.in_numpy(inputs, outputs, workspace)
