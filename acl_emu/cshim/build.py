@@ -60,6 +60,7 @@ def compile_engine(target: Path) -> None:
 
         for name, flags in variants.items():
             compile_one(HERE / "engine_tile.c", f"tile_{name}", *flags, f"-DTILES=acl_emu_tiles_{name}")
+            compile_one(HERE / "alignments.c", f"alignments_{name}", *flags, f"-DALIGNMENTS=acl_emu_alignments_{name}")
             compile_one(HERE / "fused.c", f"fused_{name}", *flags, "-O2", f"-DFUSED=acl_emu_fused_{name}")
         for source in sorted({HERE / "engine.c", *HERE.glob("gemm*.c"), *HERE.glob("index*.c")}):
             compile_one(source, source.stem)

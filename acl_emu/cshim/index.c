@@ -108,6 +108,25 @@ void acl_emu_index_load_whole(int64_t *to, const char *from, int64_t stride, int
     }
 }
 
+/* There is always an element 0 to be read instead of none: no branch is missed. */
+#define COPY(type)                                                                                     \
+    for (int64_t n = 0; n < count; n++) {                                                              \
+        const int64_t at = index[n];                                                                \
+        type value;                                                                                    \
+        memcpy(&value, from + n * stride + (at < 0 ? 0 : at) * step, sizeof value);      \
+        value &= at < 0 ? 0 : (type)-1;                                                             \
+        memcpy(to + n * (int64_t)sizeof value, &value, sizeof value);                                  \
+    }
+
+void acl_emu_index_gather(char *to, const char *from, int64_t stride, int64_t step, const int64_t *index, int64_t count, int64_t item)
+{
+    switch (item) {
+    case 2: COPY(uint16_t) break;
+    case 4: COPY(uint32_t) break;
+    default: COPY(uint64_t) break;
+    }
+}
+
 /* Products of a row of one matrix and a row of another, in double. */
 
 enum { DOT_LANES = 16, DOTS = 64 };

@@ -63,25 +63,6 @@ FOR_EACH_CPU static int64_t find_classes(int64_t *index, const int64_t *targets,
     return outside & 1;
 }
 
-/* What stands at the classes, side by side; 0 where there is none. Every pixel has a class 0 to be read instead: no branch is missed. */
-#define COPY(type)                                                                                     \
-    for (int64_t n = 0; n < count; n++) {                                                              \
-        const int64_t class = index[n];                                                                \
-        type value;                                                                                    \
-        memcpy(&value, from + n * stride + (class < 0 ? 0 : class) * class_stride, sizeof value);      \
-        value &= class < 0 ? 0 : (type)-1;                                                             \
-        memcpy(to + n * (int64_t)sizeof value, &value, sizeof value);                                  \
-    }
-
-static void copy_chosen(char *to, const char *from, int64_t stride, int64_t class_stride, const int64_t *index, int64_t count, int64_t item)
-{
-    switch (item) {
-    case 2: COPY(uint16_t) break;
-    case 4: COPY(uint32_t) break;
-    default: COPY(uint64_t) break;
-    }
-}
-
 /* What the targets choose, for kernels in numpy: their classes, and what stands there in the array and in a list of weights. */
 
 enum { CHOSEN = 4 * BLOCK };
@@ -120,11 +101,11 @@ static void run_choose(void *argument)
                 call->counted[first + n] = index[n] >= 0;
             }
             if (call->array) {
-                copy_chosen(call->chosen + first * call->item, call->array + offset_of(&call->array_steps, &some), call->array_steps.across,
+                acl_emu_index_gather(call->chosen + first * call->item, call->array + offset_of(&call->array_steps, &some), call->array_steps.across,
                             call->class_stride, index, some.count, call->item);
             }
             if (call->weight) {
-                copy_chosen(call->weights + first * call->weight_item, call->weight, 0, call->weight_item, index, some.count, call->weight_item);
+                acl_emu_index_gather(call->weights + first * call->weight_item, call->weight, 0, call->weight_item, index, some.count, call->weight_item);
             }
         }
     }
@@ -194,9 +175,9 @@ static void losses_of(const loss_run *one, const stretch *some, double *losses, 
     char room[BLOCK * LONGEST_ITEM];
     const int64_t *targets = targets_of(one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count, index);
     find_classes(index, targets, some->count, call->classes, call->ignored);
-    copy_chosen(room, one->memory[0] + offset_of(&call->array, some), call->array.across, call->class_stride, index, some->count, call->item);
+    acl_emu_index_gather(room, one->memory[0] + offset_of(&call->array, some), call->array.across, call->class_stride, index, some->count, call->item);
     acl_emu_index_load(losses, room, call->item, call->dtype, some->count);
-    copy_chosen(room, one->memory[2], 0, call->weight_stride, index, some->count, call->item);
+    acl_emu_index_gather(room, one->memory[2], 0, call->weight_stride, index, some->count, call->item);
     acl_emu_index_load(weights, room, call->item, call->dtype, some->count);
     weigh(losses, weights, index, some->count);
 }
@@ -319,7 +300,7 @@ static void values_of(const gradient_run *one, const stretch *some, const int64_
     const gradient_call *call = one->call;
     double weights[BLOCK], scales[BLOCK];
     char room[BLOCK * LONGEST_ITEM];
-    copy_chosen(room, one->memory[2], 0, call->weight_stride, index, some->count, call->item);
+    acl_emu_index_gather(room, one->memory[2], 0, call->weight_stride, index, some->count, call->item);
     acl_emu_index_load(weights, room, call->item, call->dtype, some->count);
     acl_emu_index_load(scales, one->memory[0] + offset_of(&call->grad, some), call->grad.across, call->dtype, some->count);
     for (int64_t n = 0; n < some->count; n++) {

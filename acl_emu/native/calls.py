@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from acl_emu import memory, soc
+from acl_emu.dtypes import DType
 from acl_emu.executor import Plan
 from acl_emu.native.engine import DONE
 from acl_emu.native.functions import function
@@ -32,9 +33,9 @@ def done_by(name: str, plan: Plan, numbers: Sequence[int], *, threaded: bool) ->
     return Plan(Call(run, plan, numbers, soc.threads() if threaded else 1), plan.reads, plan.writes, plan.workspace, in_blocks=plan.in_blocks)
 
 
-def code_of(operand: Operand) -> int:
-    """The number of an operand's type in C."""
-    return DTYPES.index(operand.dtype.storage.name)
+def code_of(dtype: DType) -> int:
+    """The number of a type in C."""
+    return DTYPES.index(dtype.storage.name)
 
 
 def stride_of(operand: Operand) -> int | None:

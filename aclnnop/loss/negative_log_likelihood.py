@@ -79,8 +79,8 @@ def plan_loss(self: Operand, target: Operand, weight: Operand, reduction: int, i
     results = out.view.layout.strides if reduction == Reduction.NONE and target.rank else (0,) * target.rank
     pixels, (x_steps, target_steps, out_steps) = pixel_space(target.shape, without(x.strides, axis), places, results)
     numbers = (
-        *(*pixels, x.shape[axis], ignored, reduction, code_of(self), x.dtype.itemsize, *x_steps, x.strides[axis]),
-        *(code_of(target), *target_steps, weight_stride, code_of(out), *out_steps, code_of(total)),
+        *(*pixels, x.shape[axis], ignored, reduction, code_of(self.dtype), x.dtype.itemsize, *x_steps, x.strides[axis]),
+        *(code_of(target.dtype), *target_steps, weight_stride, code_of(out.dtype), *out_steps, code_of(total.dtype)),
     )
     plan = done_by("acl_emu_classes_loss", plan, numbers, threaded=target.size >= THREADED_TARGETS)
     plan.size = target.size * (target.dtype.itemsize + 2 * self.dtype.itemsize)  # all but the chosen elements stay unread
@@ -155,8 +155,8 @@ def plan_gradient(
     grads = gradOutput.view.layout.strides if gradOutput.shape == target.shape else (0,) * target.rank
     pixels, (grad_steps, target_steps, out_steps) = pixel_space(target.shape, grads, target.view.layout.strides, without(x.strides, axis))
     numbers = (
-        *(*pixels, x.shape[axis], ignored, reduction == Reduction.MEAN, code_of(out), x.dtype.itemsize, *grad_steps),
-        *(code_of(target), *target_steps, weight_stride, *out_steps, x.strides[axis]),
+        *(*pixels, x.shape[axis], ignored, reduction == Reduction.MEAN, code_of(out.dtype), x.dtype.itemsize, *grad_steps),
+        *(code_of(target.dtype), *target_steps, weight_stride, *out_steps, x.strides[axis]),
     )
     return done_by("acl_emu_classes_gradient", plan, numbers, threaded=out.size >= THREADED_ELEMENTS)
 
