@@ -77,7 +77,7 @@ def choose(target: Array, classes: int, ignored: int, source: Array | None, axis
 
 
 def pixel_space(lengths: Sequence[int], *strides: Sequence[int]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
-    """Up to three axes that arrays share as (batch, height, width), neighbours taken as one where all arrays allow it; the strides of each."""
+    """Up to three axes that arrays share as (batch, height, width), neighbours as one where all arrays allow it; the strides of each."""
     merged: list[tuple[int, tuple[int, ...]]] = []
     for length, each in zip(lengths, zip(*strides, strict=True), strict=True):
         if merged and merged[-1][1] == tuple(length * stride for stride in each):

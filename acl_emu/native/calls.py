@@ -30,7 +30,8 @@ def done_by(name: str, plan: Plan, numbers: Sequence[int], *, threaded: bool) ->
     run = function(name, ctypes.c_int64)
     if run is None or plan.kernel is None or any(_repeats(operand) for operand in plan.writes):
         return plan
-    return Plan(Call(run, plan, numbers, soc.threads() if threaded else 1), plan.reads, plan.writes, plan.workspace, in_blocks=plan.in_blocks)
+    call = Call(run, plan, numbers, soc.threads() if threaded else 1)
+    return Plan(call, plan.reads, plan.writes, plan.workspace, in_blocks=plan.in_blocks)
 
 
 def code_of(dtype: DType) -> int:

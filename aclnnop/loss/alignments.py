@@ -57,23 +57,25 @@ def plan_sequences(
     writes: Sequence[Operand],
     gradient: tuple[Operand, Operand] | None = None,
 ) -> Plan:
-    """A kernel on checked sequences, or its function in C; where there are no sequences, nothing is run. ``gradient``: of the loss, and out."""
+    """A kernel on checked sequences, or its function in C; where there are none, nothing is run.
+
+    ``gradient``: the operands that only a gradient has, that of the loss and the result.
+    """
     if all(out.size == 0 for out in writes):
         return nothing()
     lengths = {name: np.array(getattr(given, name).values, np.int64) for name in ("input_lengths", "target_lengths")}
     plan = direct(kernel, reads=reads, writes=writes, scratch={}, **lengths, blank=given.blank, zero_infinity=given.zero_infinity)
     if given.log_probs.dtype is DOUBLE or given.targets.dtype.kind == "float":
         return plan
-    labels = given.targets.view.layout.strides
-    counts = lengths["target_lengths"]
+    labels, losses = given.targets.view.layout.strides, given.loss.view.layout.strides
+    counts, dtype = lengths["target_lengths"], given.log_probs.dtype
     begins = np.arange(len(counts)) * labels[0] if len(labels) == 2 else (np.cumsum(counts) - counts) * labels[0]
     (time, batch, classes), strides = _cube(given.log_probs)
     rows, times, states = given.scores.view.layout.strides
     longest = max(given.target_lengths.values)
     numbers = (
         *(time, batch, classes, 2 * longest + 1, given.scores.shape[2], given.blank, given.zero_infinity),
-        *(code_of(given.log_probs.dtype), given.log_probs.dtype.itemsize, *strides, code_of(given.targets.dtype), labels[-1], sum(given.loss.view.layout.strides)),
-        *(times, rows, states),
+        *(code_of(dtype), dtype.itemsize, *strides, code_of(given.targets.dtype), labels[-1], sum(losses), times, rows, states),
         *((0, 0, 0, 0) if gradient is None else (*gradient[0].view.layout.strides, *_cube(gradient[1])[1])),
         *np.stack([lengths["input_lengths"], counts, begins], axis=1).reshape(-1).tolist(),
     )

@@ -49,7 +49,8 @@ def aclnnChamferDistanceBackward(
     numbers = [batch, code_of(dtype)]
     for points, nearest, grad, out in sets:
         steps = [operand.view.layout.strides for operand in (points, nearest, grad, out)]
-        numbers += [points.shape[1], code_of(points.dtype), *steps[0], *steps[1], code_of(grad.dtype), *steps[2], code_of(out.dtype), *steps[3]]
+        numbers += [points.shape[1], code_of(points.dtype), *steps[0], *steps[1]]
+        numbers += [code_of(grad.dtype), *steps[2], code_of(out.dtype), *steps[3]]
     return done_by("acl_emu_points_gradient", plan, numbers, threaded=batch > 1 and xyz1.size + xyz2.size >= THREADED_NUMBERS)
 
 
