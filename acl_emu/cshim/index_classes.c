@@ -16,7 +16,7 @@ typedef struct {
     int64_t down, along, across;
 } steps;
 
-enum { BLOCK = 512, LONGEST_ITEM = 8 };
+enum { BLOCK = 512, ITEM = 4 }; /* ITEM: bytes of the longest number */
 
 /* Pixels side by side in a line, at most a block. */
 typedef struct {
@@ -159,11 +159,33 @@ FOR_EACH_CPU static double sum_of(const double *numbers, int64_t count)
     return total;
 }
 
-FOR_EACH_CPU static void weigh(double *losses, const double *weights, const int64_t *index, int64_t count)
+/* The loss of each number, and its weight; 0 where there is no class. */
+FOR_EACH_CPU static void weigh(double *numbers, double *weights, const int64_t *index, int64_t count)
 {
     for (int64_t n = 0; n < count; n++) {
-        const double loss = -weights[n] * losses[n];
-        losses[n] = index[n] >= 0 ? loss : 0;
+        const double loss = -weights[n] * numbers[n];
+        numbers[n] = index[n] >= 0 ? loss : 0;
+        weights[n] = index[n] >= 0 ? weights[n] : 0;
+    }
+}
+
+/* What stands at the classes, and their weights; of class 0 where there is none. */
+#define GATHER_BOTH(type)                                                                                    \
+    for (int64_t n = 0; n < some->count; n++) {                                                              \
+        const int64_t class = index[n] < 0 ? 0 : index[n];                                                   \
+        memcpy(numbers + n * (int64_t)sizeof(type), array + n * across + class * class_stride, sizeof(type)); \
+        memcpy(weights + n * (int64_t)sizeof(type), weight + class * weight_stride, sizeof(type));           \
+    }
+
+static void gather_both(const loss_run *one, const stretch *some, const int64_t *index, char *numbers, char *weights)
+{
+    const loss_call *call = one->call;
+    const int64_t across = call->array.across, class_stride = call->class_stride, weight_stride = call->weight_stride;
+    const char *array = one->memory[0] + offset_of(&call->array, some), *weight = one->memory[2];
+    if (call->item == 2) {
+        GATHER_BOTH(uint16_t)
+    } else {
+        GATHER_BOTH(uint32_t)
     }
 }
 
@@ -172,13 +194,12 @@ static void losses_of(const loss_run *one, const stretch *some, double *losses, 
 {
     const loss_call *call = one->call;
     int64_t index[BLOCK];
-    char room[BLOCK * LONGEST_ITEM];
+    char numbers[BLOCK * ITEM], factors[BLOCK * ITEM];
     const int64_t *targets = targets_of(one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count, index);
     find_classes(index, targets, some->count, call->classes, call->ignored);
-    acl_emu_index_gather(room, one->memory[0] + offset_of(&call->array, some), call->array.across, call->class_stride, index, some->count, call->item);
-    acl_emu_index_load(losses, room, call->item, call->dtype, some->count);
-    acl_emu_index_gather(room, one->memory[2], 0, call->weight_stride, index, some->count, call->item);
-    acl_emu_index_load(weights, room, call->item, call->dtype, some->count);
+    gather_both(one, some, index, numbers, factors);
+    acl_emu_index_load(losses, numbers, call->item, call->dtype, some->count);
+    acl_emu_index_load(weights, factors, call->item, call->dtype, some->count);
     weigh(losses, weights, index, some->count);
 }
 
@@ -299,7 +320,7 @@ static void values_of(const gradient_run *one, const stretch *some, const int64_
 {
     const gradient_call *call = one->call;
     double weights[BLOCK], scales[BLOCK];
-    char room[BLOCK * LONGEST_ITEM];
+    char room[BLOCK * ITEM];
     acl_emu_index_gather(room, one->memory[2], 0, call->weight_stride, index, some->count, call->item);
     acl_emu_index_load(weights, room, call->item, call->dtype, some->count);
     acl_emu_index_load(scales, one->memory[0] + offset_of(&call->grad, some), call->grad.across, call->dtype, some->count);
@@ -328,9 +349,9 @@ PLACE_SIDE_BY_SIDE(32)
 #define STREAM_SIDE_BY_SIDE(bits)                                                                                        \
     __attribute__((target("avx2"))) static void stream_##bits(char *memory, const void *classes, const void *numbers, int64_t count, int64_t class) \
     {                                                                                                                    \
-        enum { ITEM = bits / 8, STEP = LINE / ITEM };                                                                    \
+        enum { OWN = bits / 8, STEP = LINE / OWN };                                                                      \
         const int##bits##_t *own = classes, *values = numbers;                                                           \
-        const int64_t head = at_most((int64_t)(-(uintptr_t)memory % LINE) / ITEM, count);                                \
+        const int64_t head = at_most((int64_t)(-(uintptr_t)memory % LINE) / OWN, count);                                 \
         const __m256i wanted = _mm256_set1_epi##bits((int##bits##_t)class);                                              \
         int64_t n = head;                                                                                                \
         place_##bits(memory, own, values, head, class);                                                                  \
@@ -338,17 +359,17 @@ PLACE_SIDE_BY_SIDE(32)
             for (int64_t k = n; k < n + STEP; k += STEP / 2) {                                                           \
                 const __m256i same = _mm256_cmpeq_epi##bits(_mm256_loadu_si256((const __m256i *)(own + k)), wanted);     \
                 const __m256i chosen = _mm256_and_si256(same, _mm256_loadu_si256((const __m256i *)(values + k)));        \
-                _mm256_stream_si256((__m256i *)(memory + k * ITEM), chosen);                                             \
+                _mm256_stream_si256((__m256i *)(memory + k * OWN) , chosen);                                             \
             }                                                                                                            \
         }                                                                                                                \
-        place_##bits(memory + n * ITEM, own + n, values + n, count - n, class);                                          \
+        place_##bits(memory + n * OWN,  own + n, values + n, count - n, class);                                          \
     }                                                                                                                    \
     __attribute__((target("avx2"))) static void stream_row_##bits(char *memory, int64_t count, int64_t index, const void *value) \
     {                                                                                                                    \
-        enum { ITEM = bits / 8, STEP = LINE / ITEM };                                                                    \
+        enum { OWN = bits / 8, STEP = LINE / OWN };                                                                      \
         int##bits##_t *to = (int##bits##_t *)memory;                                                                     \
         const int##bits##_t chosen = *(const int##bits##_t *)value;                                                      \
-        const int64_t head = at_most((int64_t)(-(uintptr_t)memory % LINE) / ITEM, count);                                \
+        const int64_t head = at_most((int64_t)(-(uintptr_t)memory % LINE) / OWN, count);                                 \
         _Alignas(LINE) int##bits##_t order[STEP];                                                                        \
         int64_t n = 0;                                                                                                   \
         for (; n < head; n++) {                                                                                          \
@@ -447,7 +468,7 @@ static void run_gradient(void *argument)
         stretch some;
         for (int64_t first = unit * step; first < end; first += some.count) {
             int64_t index[BLOCK];
-            _Alignas(LINE) char values[BLOCK * LONGEST_ITEM];
+            _Alignas(LINE) char values[BLOCK * ITEM];
             some = stretch_from(&call->pixels, first, end);
             char *corner = one->memory[4] + offset_of(&call->out, &some);
             classes_of(one, &some, index);
