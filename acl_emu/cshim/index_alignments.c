@@ -303,6 +303,12 @@ EXPORT int64_t acl_emu_alignments_gradient(const alignment_call *call, const int
     if (!acl_emu_index_locate(&call->list, addresses, memory)) {
         return LEFT_TO_NUMPY;
     }
-    alignment_run one = {.call = call, .grad = memory[0], .log_probs = memory[1], .targets = memory[2], .loss = memory[3], .scores = memory[4], .out = memory[5]};
+    alignment_run one = {.call = call,
+                         .grad = memory[0],
+                         .log_probs = memory[1],
+                         .targets = memory[2],
+                         .loss = memory[3],
+                         .scores = memory[4],
+                         .out = memory[5]};
     return run_all(&one, run_backward, threads);
 }

@@ -105,7 +105,8 @@ static void run_choose(void *argument)
                             call->class_stride, index, some.count, call->item);
             }
             if (call->weight) {
-                acl_emu_index_gather(call->weights + first * call->weight_item, call->weight, 0, call->weight_item, index, some.count, call->weight_item);
+                const int64_t item = call->weight_item;
+                acl_emu_index_gather(call->weights + first * item, call->weight, 0, item, index, some.count, item);
             }
         }
     }
