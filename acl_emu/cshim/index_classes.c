@@ -16,18 +16,20 @@ typedef struct {
     int64_t down, along, across;
 } steps;
 
-enum { BLOCK = 512, ITEM = 4 }; /* ITEM: bytes of the longest number */
+/* Pixels that are looked at together: where they are only read, all that is known of them stays in the first-level cache; where a class of theirs
+ * is written at a time, the lines in memory are to be long. */
+enum { READ = 512, WRITTEN = 2048, ITEM = 4 }; /* ITEM: bytes of the longest number */
 
-/* Pixels side by side in a line, at most a block. */
+/* Pixels side by side in a line. */
 typedef struct {
     int64_t first, count;
     int64_t batch, line, at;
 } stretch;
 
-static stretch stretch_from(const space *pixels, int64_t first, int64_t end)
+static stretch stretch_from(const space *pixels, int64_t first, int64_t end, int64_t most)
 {
     const int64_t line = first / pixels->width, at = first % pixels->width;
-    const int64_t count = at_most(at_most(pixels->width - at, end - first), BLOCK);
+    const int64_t count = at_most(at_most(pixels->width - at, end - first), most);
     return (stretch){first, count, line / pixels->height, line % pixels->height, at};
 }
 
@@ -65,7 +67,7 @@ FOR_EACH_CPU static int64_t find_classes(int64_t *index, const int64_t *targets,
 
 /* What the targets choose, for kernels in numpy: their classes, and what stands there in the array and in a list of weights. */
 
-enum { CHOSEN = 4 * BLOCK };
+enum { CHOSEN = 4 * READ };
 
 typedef struct {
     space pixels;
@@ -92,7 +94,7 @@ static void run_choose(void *argument)
         const int64_t end = at_most((unit + 1) * CHOSEN, count_of(&call->pixels));
         stretch some;
         for (int64_t first = unit * CHOSEN; first < end; first += some.count) {
-            some = stretch_from(&call->pixels, first, end);
+            some = stretch_from(&call->pixels, first, end, READ);
             int64_t *index = call->index + first;
             if (find_classes(index, call->target + first, some.count, call->classes, call->ignored)) {
                 *(volatile int64_t *)call->outside = 1;
@@ -194,8 +196,8 @@ static void gather_both(const loss_run *one, const stretch *some, const int64_t 
 static void losses_of(const loss_run *one, const stretch *some, double *losses, double *weights)
 {
     const loss_call *call = one->call;
-    int64_t index[BLOCK];
-    char numbers[BLOCK * ITEM], factors[BLOCK * ITEM];
+    int64_t index[READ];
+    char numbers[READ * ITEM], factors[READ * ITEM];
     const int64_t *targets = targets_of(one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count, index);
     find_classes(index, targets, some->count, call->classes, call->ignored);
     gather_both(one, some, index, numbers, factors);
@@ -219,12 +221,12 @@ static void run_loss(void *argument)
     const loss_run *one = work->call;
     const loss_call *call = one->call;
     for (int64_t unit; next_unit(work, &unit);) {
-        const int64_t end = at_most((unit + 1) * BLOCK, count_of(&call->pixels));
+        const int64_t end = at_most((unit + 1) * READ, count_of(&call->pixels));
         double sums[2] = {0};
         stretch some;
-        for (int64_t first = unit * BLOCK; first < end; first += some.count) {
-            double losses[BLOCK], weights[BLOCK];
-            some = stretch_from(&call->pixels, first, end);
+        for (int64_t first = unit * READ; first < end; first += some.count) {
+            double losses[READ], weights[READ];
+            some = stretch_from(&call->pixels, first, end, READ);
             losses_of(one, &some, losses, weights);
             if (call->reduction == NO_REDUCTION) {
                 store_rounded(call, one->memory[3] + offset_of(&call->out, &some), call->out.across, call->out_dtype, losses, some.count);
@@ -241,7 +243,7 @@ static void run_loss(void *argument)
 
 EXPORT int64_t acl_emu_classes_loss(const loss_call *call, const int64_t *addresses, int64_t threads)
 {
-    const int64_t units = parts_of(count_of(&call->pixels), BLOCK);
+    const int64_t units = parts_of(count_of(&call->pixels), READ);
     loss_run one = {.call = call};
     if (!acl_emu_index_locate(&call->list, addresses, one.memory)) {
         return LEFT_TO_NUMPY;
@@ -270,7 +272,7 @@ EXPORT int64_t acl_emu_classes_loss(const loss_call *call, const int64_t *addres
 /* Its gradient: a value at the class of each target, 0 everywhere else. What does not fit the caches goes past them: nothing is read before
  * it is written. */
 
-enum { STREAMED_BYTES = 8 << 20, ROW_BYTES = 1 << 16, LINE = 64, CHECKED = 8 * BLOCK };
+enum { STREAMED_BYTES = 8 << 20, ROW_BYTES = 1 << 16, LINE = 64, CHECKED = 4 * WRITTEN };
 
 typedef struct {
     operand_list list;
@@ -293,11 +295,19 @@ typedef struct {
     atomic_int outside;
 } gradient_run;
 
-static int64_t classes_of(const gradient_run *one, const stretch *some, int64_t *index)
+static const int64_t *gradient_targets(const gradient_run *one, const stretch *some, int64_t *room)
 {
     const gradient_call *call = one->call;
-    const int64_t *targets = targets_of(one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count, index);
-    return find_classes(index, targets, some->count, call->classes, call->ignored);
+    return targets_of(one->memory[1] + offset_of(&call->target, some), call->target.across, call->target_dtype, some->count, room);
+}
+
+FOR_EACH_CPU static int64_t some_outside(const int64_t *targets, int64_t count, int64_t classes, int64_t ignored)
+{
+    int64_t outside = 0;
+    for (int64_t n = 0; n < count; n++) {
+        outside |= ((targets[n] < 0) | (targets[n] >= classes)) & (targets[n] != ignored);
+    }
+    return outside;
 }
 
 static void run_check(void *argument)
@@ -308,26 +318,55 @@ static void run_check(void *argument)
         const int64_t end = at_most((unit + 1) * CHECKED, count_of(&one->call->pixels));
         stretch some;
         for (int64_t first = unit * CHECKED; first < end; first += some.count) {
-            int64_t index[BLOCK];
-            some = stretch_from(&one->call->pixels, first, end);
-            if (classes_of(one, &some, index)) {
+            int64_t room[WRITTEN];
+            some = stretch_from(&one->call->pixels, first, end, WRITTEN);
+            if (some_outside(gradient_targets(one, &some, room), some.count, one->call->classes, one->call->ignored)) {
                 atomic_store(&one->outside, 1);
             }
         }
     }
 }
 
+/* Of class 0 where there is none: no place will ask for the value. */
+#define GATHER_WEIGHTS(type)                                                                                 \
+    for (int64_t n = 0; n < count; n++) {                                                                    \
+        memcpy(to + n * (int64_t)sizeof(type), weight + (index[n] < 0 ? 0 : index[n]) * stride, sizeof(type)); \
+    }
+
+static void gather_weights(char *to, const char *weight, int64_t stride, const int64_t *index, int64_t count, int64_t item)
+{
+    if (item == 2) {
+        GATHER_WEIGHTS(uint16_t)
+    } else {
+        GATHER_WEIGHTS(uint32_t)
+    }
+}
+
+FOR_EACH_CPU static void slopes(double *weights, const double *scales, int64_t count)
+{
+    for (int64_t n = 0; n < count; n++) {
+        weights[n] = -weights[n] * scales[n];
+    }
+}
+
+FOR_EACH_CPU static void divide(double *scales, int64_t count, double total)
+{
+    for (int64_t n = 0; n < count; n++) {
+        scales[n] /= total;
+    }
+}
+
 static void values_of(const gradient_run *one, const stretch *some, const int64_t *index, char *values)
 {
     const gradient_call *call = one->call;
-    double weights[BLOCK], scales[BLOCK];
-    char room[BLOCK * ITEM];
-    acl_emu_index_gather(room, one->memory[2], 0, call->weight_stride, index, some->count, call->item);
-    acl_emu_index_load(weights, room, call->item, call->dtype, some->count);
+    double weights[WRITTEN], scales[WRITTEN];
+    gather_weights(values, one->memory[2], call->weight_stride, index, some->count, call->item);
+    acl_emu_index_load(weights, values, call->item, call->dtype, some->count);
     acl_emu_index_load(scales, one->memory[0] + offset_of(&call->grad, some), call->grad.across, call->dtype, some->count);
-    for (int64_t n = 0; n < some->count; n++) {
-        weights[n] = -weights[n] * (call->mean ? scales[n] / one->total : scales[n]);
+    if (call->mean) {
+        divide(scales, some->count, one->total);
     }
+    slopes(weights, scales, some->count);
     acl_emu_index_store(values, call->item, call->dtype, weights, some->count);
 }
 
@@ -342,6 +381,17 @@ static void values_of(const gradient_run *one, const stretch *some, const int64_
         }                                                                                                                 \
     }
 
+#define NARROW(bits)                                                                                                      \
+    FOR_EACH_CPU static void narrow_##bits(void *own, const int64_t *index, int64_t count)                                \
+    {                                                                                                                     \
+        int##bits##_t *restrict to = own;                                                                                 \
+        for (int64_t n = 0; n < count; n++) {                                                                             \
+            to[n] = (int##bits##_t)index[n];                                                                              \
+        }                                                                                                                 \
+    }
+
+NARROW(16)
+NARROW(32)
 PLACE_SIDE_BY_SIDE(16)
 PLACE_SIDE_BY_SIDE(32)
 
@@ -408,8 +458,8 @@ static void place_lines(const gradient_run *one, char *corner, int64_t count, co
 {
     const gradient_call *call = one->call;
     union {
-        int16_t of16[BLOCK];
-        int32_t of32[BLOCK];
+        int16_t of16[WRITTEN];
+        int32_t of32[WRITTEN];
     } own;
     void (*function)(char *, const void *, const void *, int64_t, int64_t) = call->item == 2 ? place_16 : place_32;
 #if defined(__x86_64__)
@@ -417,13 +467,7 @@ static void place_lines(const gradient_run *one, char *corner, int64_t count, co
         function = call->item == 2 ? stream_16 : stream_32;
     }
 #endif
-    for (int64_t n = 0; n < count; n++) {
-        if (call->item == 2) {
-            own.of16[n] = (int16_t)index[n];
-        } else {
-            own.of32[n] = (int32_t)index[n];
-        }
-    }
+    (call->item == 2 ? narrow_16 : narrow_32)(&own, index, count);
     for (int64_t class = 0; class < call->classes; class++) {
         function(corner + class * call->class_stride, &own, values, count, class);
     }
@@ -454,7 +498,7 @@ static void place_row(const gradient_run *one, char *row, int64_t index, const c
 static int64_t pixels_at_once(const gradient_call *call)
 {
     const int64_t rows = ROW_BYTES / (call->classes * call->item);
-    return pixels_side_by_side(call) ? BLOCK : rows ? at_most(rows, BLOCK) : 1;
+    return pixels_side_by_side(call) ? WRITTEN : rows ? at_most(rows, WRITTEN) : 1;
 }
 
 static void run_gradient(void *argument)
@@ -468,11 +512,11 @@ static void run_gradient(void *argument)
         const int64_t end = at_most((unit + 1) * step, count_of(&call->pixels));
         stretch some;
         for (int64_t first = unit * step; first < end; first += some.count) {
-            int64_t index[BLOCK];
-            _Alignas(LINE) char values[BLOCK * ITEM];
-            some = stretch_from(&call->pixels, first, end);
+            int64_t index[WRITTEN];
+            _Alignas(LINE) char values[WRITTEN * ITEM];
+            some = stretch_from(&call->pixels, first, end, WRITTEN);
             char *corner = one->memory[4] + offset_of(&call->out, &some);
-            classes_of(one, &some, index);
+            find_classes(index, gradient_targets(one, &some, index), some.count, call->classes, call->ignored);
             values_of(one, &some, index, values);
             if (side_by_side) {
                 place_lines(one, corner, some.count, index, values);
