@@ -209,25 +209,34 @@ static void place_lines(const gradient_run *one, char *corner, int64_t count, co
     }
 }
 
-static void place_row(const gradient_run *one, char *row, int64_t index, const char *value)
+/* All classes of some pixels, pixel by pixel. */
+static void place_rows(const gradient_run *one, char *corner, int64_t count, const int64_t *index, const char *values)
 {
     const gradient_call *call = one->call;
-    const int64_t item = call->item;
-    if (call->class_stride != item) {
-        for (int64_t class = 0; class < call->classes; class++) {
-            memset(row + class * call->class_stride, 0, (size_t)item);
-        }
-    } else {
+    const int64_t item = call->item, across = call->out.across, row = call->classes * item;
+    const int dense = call->class_stride == item;
 #if defined(__x86_64__)
-        if (one->streamed) {
-            (item == 2 ? stream_row_16 : stream_row_32)(row, call->classes, index, value);
-            return;
+    if (dense && one->streamed) {
+        for (int64_t n = 0; n < count; n++) {
+            (item == 2 ? stream_row_16 : stream_row_32)(corner + n * across, call->classes, index[n], values + n * item);
         }
-#endif
-        memset(row, 0, (size_t)(call->classes * item));
+        return;
     }
-    if (index >= 0) {
-        memcpy(row + index * call->class_stride, value, (size_t)item);
+#endif
+    const int64_t whole = dense && across == row ? count : 1; /* rows that lie one behind the other are cleared at once */
+    for (int64_t n = 0; n < count; n += whole) {
+        if (dense) {
+            memset(corner + n * across, 0, (size_t)(whole * row));
+            continue;
+        }
+        for (int64_t class = 0; class < call->classes; class++) {
+            memset(corner + n * across + class * call->class_stride, 0, (size_t)item);
+        }
+    }
+    for (int64_t n = 0; n < count; n++) {
+        if (index[n] >= 0) {
+            memcpy(corner + n * across + index[n] * call->class_stride, values + n * item, (size_t)item);
+        }
     }
 }
 
@@ -254,13 +263,7 @@ static void run_gradient(void *argument)
             char *corner = one->memory[4] + offset_of(&call->out, &some);
             acl_emu_index_find_classes(index, gradient_targets(one, &some, index), some.count, call->classes, call->ignored);
             values_of(one, &some, index, values);
-            if (side_by_side) {
-                place_lines(one, corner, some.count, index, values);
-                continue;
-            }
-            for (int64_t n = 0; n < some.count; n++) {
-                place_row(one, corner + n * call->out.across, index[n], values + n * call->item);
-            }
+            (side_by_side ? place_lines : place_rows)(one, corner, some.count, index, values);
         }
     }
 #if defined(__x86_64__)
