@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { STATE_ROOM = 4 }; /* doubles before and behind states that steps may read, and behind those that they may write */
+enum { STATE_ROOM = 8 }; /* doubles before and behind states that steps may read, and behind those that they may write */
 
 /* Scores are logarithms; skip: of each state all bits, or none, for whether it can follow the one two before it. */
 typedef struct {
@@ -21,5 +21,6 @@ typedef struct {
 
 extern const alignment_steps acl_emu_alignments_baseline;
 extern const alignment_steps acl_emu_alignments_v3;
+extern const alignment_steps acl_emu_alignments_v4;
 
 #endif

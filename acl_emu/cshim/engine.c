@@ -4,14 +4,12 @@
  * on its shape only, never on the number of threads, and each unit is one thread's: no result changes with their number. */
 #define _GNU_SOURCE
 #include "engine_program.h"
+#include "regions.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -35,23 +33,26 @@ __attribute__((constructor)) static void watch_threads(void)
     pthread_key_create(&ending, free_room);
 }
 
+#if defined(__x86_64__)
+int acl_emu_engine_processor(void)
+{
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c")) {
+        return PLAIN_PROCESSOR;
+    }
+    const int wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                     __builtin_cpu_supports("avx512vl");
+    return wide ? WITH_AVX512 : WITH_AVX2;
+}
+#endif
+
 const tile_code *acl_emu_engine_tiles = &acl_emu_tiles_baseline;
 static const fused_table *fused = &acl_emu_fused_baseline;
 
 __attribute__((constructor)) static void choose_instructions(void)
 {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
-        acl_emu_engine_tiles = &acl_emu_tiles_v3;
-        fused = &acl_emu_fused_v3;
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vl")) {
-            acl_emu_engine_tiles = &acl_emu_tiles_v4;
-            fused = &acl_emu_fused_v4;
-        }
-    }
-#endif
+    acl_emu_engine_tiles = FOR_THIS_PROCESSOR(acl_emu_tiles);
+    fused = FOR_THIS_PROCESSOR(acl_emu_fused);
 }
 
 /* The number of the kernel of a graph for a storage type and way; -1 where there is none. */
@@ -418,23 +419,11 @@ static void run_units_of(void *argument)
 
 /* Running */
 
-static const int64_t *regions; /* count, then first address, end, and distance to where kernels find it */
+static const int64_t no_region = 0, *regions = &no_region; /* count, then first address, end, and distance to where kernels find it */
 
 EXPORT void acl_emu_engine_set_regions(const int64_t *table)
 {
     regions = table;
-}
-
-/* Where an operand lies for kernels; NULL outside device memory. */
-static char *locate(int64_t address, int64_t extent)
-{
-    for (int64_t k = 0; regions && k < regions[0]; k++) {
-        const int64_t *region = regions + 1 + 3 * k;
-        if (address >= region[0] && address < region[1]) {
-            return address + extent <= region[1] ? (char *)(address + region[2]) : NULL;
-        }
-    }
-    return NULL;
 }
 
 enum { DONE = 0, OVERLAP = 1, NO_MEMORY = 2 };
@@ -519,7 +508,7 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
         .lane_size = program->wide ? sizeof(double) : sizeof(float),
     };
     for (int64_t k = 0; k < program->operands; k++) {
-        work.memory[k] = on_host ? (char *)addresses[k] : locate(addresses[k], work.operands[k].extent);
+        work.memory[k] = on_host ? (char *)addresses[k] : region_locate(regions, addresses[k], work.operands[k].extent);
         if (!work.memory[k]) {
             return -1 - k;
         }

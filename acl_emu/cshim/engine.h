@@ -74,6 +74,16 @@ typedef struct {
     int64_t count;
 } fused_table;
 
+/* What was compiled several times, as it suits this processor best. */
+#if defined(__x86_64__)
+enum { PLAIN_PROCESSOR, WITH_AVX2, WITH_AVX512 };
+int acl_emu_engine_processor(void);
+#define FOR_THIS_PROCESSOR(name)                                                                                    \
+    (acl_emu_engine_processor() == WITH_AVX512 ? &name##_v4 : acl_emu_engine_processor() == WITH_AVX2 ? &name##_v3 : &name##_baseline)
+#else
+#define FOR_THIS_PROCESSOR(name) (&name##_baseline)
+#endif
+
 extern const fused_table acl_emu_fused_baseline;
 extern const fused_table acl_emu_fused_v3;
 extern const fused_table acl_emu_fused_v4;
@@ -81,6 +91,8 @@ extern const fused_table acl_emu_fused_v4;
 extern const tile_code acl_emu_tiles_baseline;
 extern const tile_code acl_emu_tiles_v3;
 extern const tile_code acl_emu_tiles_v4;
+
+extern const tile_code *acl_emu_engine_tiles; /* for this processor */
 
 /* Call function(argument) on the calling thread and on up to `threads` - 1 helpers at once; returns when all of them have returned. */
 void acl_emu_engine_together(void (*function)(void *), void *argument, int64_t threads);

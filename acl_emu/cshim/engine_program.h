@@ -87,8 +87,6 @@ typedef struct {
     int64_t i, j, rows, columns;
 } place;
 
-extern const tile_code *acl_emu_engine_tiles; /* for this processor */
-
 /* engine_move.c */
 
 static inline int64_t offset_of(const range_view *range, int64_t index)

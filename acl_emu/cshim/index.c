@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-static const tile_code *tiles = &acl_emu_tiles_baseline;
-
-__attribute__((constructor)) static void choose_instructions(void)
-{
-#if defined(__x86_64__)
-    if (index_wide()) {
-        tiles = &acl_emu_tiles_v3;
-    }
-#endif
-}
-
 int acl_emu_index_locate(const operand_list *list, const int64_t *addresses, char **memory)
 {
     for (int64_t k = 0; k < list->operands; k++) {
@@ -55,14 +44,14 @@ void acl_emu_index_load(double *to, const char *from, int64_t stride, int64_t dt
 {
     const int64_t item = ITEMS[dtype];
     if (stride == item) {
-        tiles->load[1][dtype](to, from, (size_t)count);
+        acl_emu_engine_tiles->load[1][dtype](to, from, (size_t)count);
         return;
     }
     for (int64_t n = 0; n < count; n += SOME) {
         char room[SOME * sizeof(double)];
         const int64_t some = at_most(count - n, SOME);
         copy_apart(room, item, from + n * stride, stride, item, some);
-        tiles->load[1][dtype](to + n, room, (size_t)some);
+        acl_emu_engine_tiles->load[1][dtype](to + n, room, (size_t)some);
     }
 }
 
@@ -70,13 +59,13 @@ void acl_emu_index_store(char *to, int64_t stride, int64_t dtype, const double *
 {
     const int64_t item = ITEMS[dtype];
     if (stride == item) {
-        tiles->store[1][dtype](to, from, (size_t)count);
+        acl_emu_engine_tiles->store[1][dtype](to, from, (size_t)count);
         return;
     }
     for (int64_t n = 0; n < count; n += SOME) {
         char room[SOME * sizeof(double)];
         const int64_t some = at_most(count - n, SOME);
-        tiles->store[1][dtype](room, from + n, (size_t)some);
+        acl_emu_engine_tiles->store[1][dtype](room, from + n, (size_t)some);
         copy_apart(to + n * stride, stride, room, item, item, some);
     }
 }
@@ -86,8 +75,8 @@ void acl_emu_index_round(double *numbers, int64_t dtype, int64_t count)
     for (int64_t n = 0; n < count; n += SOME) {
         char room[SOME * sizeof(double)];
         const int64_t some = at_most(count - n, SOME);
-        tiles->store[1][dtype](room, numbers + n, (size_t)some);
-        tiles->load[1][dtype](numbers + n, room, (size_t)some);
+        acl_emu_engine_tiles->store[1][dtype](room, numbers + n, (size_t)some);
+        acl_emu_engine_tiles->load[1][dtype](numbers + n, room, (size_t)some);
     }
 }
 

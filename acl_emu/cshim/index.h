@@ -14,15 +14,6 @@
 #define FOR_EACH_CPU
 #endif
 
-#if defined(__x86_64__)
-/* Whether what was compiled as v3 (see build.py) can be run. */
-static inline int index_wide(void)
-{
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-}
-#endif
-
 typedef struct {
     const void *call;
     int64_t units;

@@ -271,12 +271,7 @@ static int64_t run_all(alignment_run *one, void (*function)(void *), int64_t thr
 {
     const alignment_call *call = one->call;
     threads = at_most(threads, call->batch);
-    one->steps = &acl_emu_alignments_baseline;
-#if defined(__x86_64__)
-    if (index_wide()) {
-        one->steps = &acl_emu_alignments_v3;
-    }
-#endif
+    one->steps = FOR_THIS_PROCESSOR(acl_emu_alignments);
     one->room_size = room_size(call);
     one->rooms = labels_are_classes(call, one->targets) ? malloc((size_t)(threads * one->room_size)) : NULL;
     if (!one->rooms) {
