@@ -78,7 +78,7 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
     const char *row = own->gathered;
     own->slot[dst] = lanes;
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        acl_emu_move_block(operand, base, at, own->gathered, 0);
+        acl_emu_move_block(operand, base, at, own->gathered, 0, 0);
     } else if (lies_in_row(operand)) {
         row = base + at->first * operand->item;
         if (!mask && operand->dtype == (wide ? F64 : F32) && (uintptr_t)row % sizeof(float) == 0) {
@@ -110,7 +110,7 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
         acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
-        acl_emu_move_block(operand, base, at, own->gathered, 1);
+        acl_emu_move_block(operand, base, at, own->gathered, 1, 0);
     } else if (lies_in_row(operand) || at->n == 1) {
         acl_emu_engine_tiles->store[wide][operand->dtype](base + offset_of(&operand->inner, at->first), lanes, at->n);
     } else {

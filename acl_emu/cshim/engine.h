@@ -40,6 +40,7 @@ typedef struct {
     /* Of elements of two and of four bytes: eight lines of eight, turned (strides in bytes), and every second one. */
     void (*turn[2])(char *to, int64_t to_stride, const char *from, int64_t from_stride);
     void (*every_second[2])(void *to, const void *from, size_t n);
+    void (*stream)(char *to, const char *from, size_t size); /* a copy past the caches; a fence has to follow */
     size_t vector_bytes;
 } tile_code;
 

@@ -186,6 +186,16 @@ TURN(turn_4, uint32_t)
 EVERY_SECOND(every_second_2, uint16_t)
 EVERY_SECOND(every_second_4, uint32_t)
 
+static void stream(char *to, const char *from, size_t size)
+{
+    const size_t before = (64 - (uintptr_t)to % 64) % 64, begin = before < size ? before : size, end = begin + (size - begin) / 64 * 64;
+    memcpy(to, from, begin);
+    for (size_t i = begin; i < end; i += VECTOR_BYTES) {
+        stream_float((float *)(to + i), read_float((const float *)(from + i)));
+    }
+    memcpy(to + end, from + end, size - end);
+}
+
 #define FUNCTION_TABLE(lane)                                                                                                 \
     {                                                                                                                        \
         add_##lane, subtract_##lane, multiply_##lane, divide_##lane, negate_##lane, magnitude_##lane, sign_of_##lane,         \
@@ -215,5 +225,6 @@ const tile_code TILES = {
     .from_double = {from_double_float, from_double_double},
     .turn = {turn_2, turn_4},
     .every_second = {every_second_2, every_second_4},
+    .stream = stream,
     .vector_bytes = VECTOR_BYTES,
 };
