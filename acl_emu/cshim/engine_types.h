@@ -190,9 +190,20 @@ static inline V NAME(reduced)(V x, V k)
 /* Off by 2^-43. */
 static inline V exp_of_double(V x)
 {
+    const V inside = within_double(x, EXP_LEAST, EXP_MOST);
+#ifdef HAS_64
+    /* With sixteenth powers of two from a table, which fits in two vectors, a shorter polynomial will do. */
+    static const double roots[16] = {1.0, 1.0442737824274138, 1.0905077326652577, 1.1387886347566916, 1.189207115002721, 1.241857812073484, 1.2968395546510096, 1.3542555469368927, 1.4142135623730951, 1.4768261459394993, 1.5422108254079407, 1.6104903319492543, 1.681792830507429, 1.7562521603732995, 1.8340080864093424, 1.9152065613971474};
+    const V rounding = all_double(ROUNDING), shifted = fma_double(inside, all_double(16 * 1.4426950408889634074), rounding);
+    const V k = shifted - rounding, r = fma_double(-k, all_double(0.69314718055994530942 / 16), inside), r2 = r * r;
+    const V root = (V)_mm512_permutex2var_pd(_mm512_loadu_pd(roots), (__m512i)shifted, _mm512_loadu_pd(roots + 8));
+    const V p01 = fma_double(r, all_double(1.0 / 6), all_double(0.5)), p23 = fma_double(r, all_double(1.0 / 120), all_double(1.0 / 24));
+    return scaled_double(fma_double(root, fma_double(fma_double(p23, r2, p01), r2, r), root), k * (1.0 / 16));
+#else
     V k;
-    const V r = exp_reduced_double(within_double(x, EXP_LEAST, EXP_MOST), &k);
+    const V r = exp_reduced_double(inside, &k);
     return exp_of_rest_double(r, k);
+#endif
 }
 
 static inline V exp_of_difference_double(V x, V y)

@@ -140,7 +140,7 @@ static inline I NAME(words_of)(V whole)
     return (I)(whole + rounding) - (I)rounding;
 }
 
-/* x × 2^k for a whole k. */
+/* x × 2^k for a whole k; with 64-byte vectors for any, rounded down. */
 static inline V NAME(scaled)(V x, V k)
 {
 #ifdef HAS_64

@@ -964,7 +964,7 @@ static void g8_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = exp_of_float(fi0);
         half_vector ht0;
         doubt |= close_bf16(ft0, 2.5f, &ht0);
-        doubt |= less_float(absolute_float(ft0), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft0), all_float(0x1p-90f)) & not_equal_float(ft0, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1066,7 +1066,7 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = ft0 * fx0;
         half_vector ht1;
         doubt |= close_bf16(ft1, 3.5f, &ht1);
-        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f)) & not_equal_float(ft1, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1091,7 +1091,6 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1100,8 +1099,8 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + select_double(lower_mask(live), li0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t1 = l_t1 + live_lower(left, li0, 0);
+        u_t1 = u_t1 + live_upper(left, ui0, 0);
         write_double((double *)call->kept[0] + i, lt0), write_double((double *)call->kept[0] + i + DOUBLES, ut0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -1129,12 +1128,11 @@ static void g10_f32_plain(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = exp_of_float(fi1);
-        l_t1 = l_t1 + lower_half(select_float(live, fi0, all_float(0)));
-        u_t1 = u_t1 + upper_half(select_float(live, fi0, all_float(0)));
+        l_t1 = l_t1 + lower_half(live_float(left, fi0, 0));
+        u_t1 = u_t1 + upper_half(live_float(left, fi0, 0));
         write_float((float *)call->kept[0] + i, ft0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -1158,7 +1156,6 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1167,8 +1164,8 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + select_double(lower_mask(live), li0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t1 = l_t1 + live_lower(left, li0, 0);
+        u_t1 = u_t1 + live_upper(left, ui0, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -1213,7 +1210,6 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1222,8 +1218,8 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + select_double(lower_mask(live), li0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t1 = l_t1 + live_lower(left, li0, 0);
+        u_t1 = u_t1 + live_upper(left, ui0, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -1242,7 +1238,7 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         const float_vector et3 = absolute_float(ft2) * 3.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1360,7 +1356,7 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft2 = fi0 * ft1;
         half_vector ht2;
         doubt |= close_bf16(ft2, 3.5f, &ht2);
-        doubt |= less_float(absolute_float(ft2), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft2), all_float(0x1p-90f)) & not_equal_float(ft2, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1485,7 +1481,7 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft3 = ft2 / all_float(2);
         half_vector ht3;
         doubt |= close_bf16(ft3, 5.5f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1620,7 +1616,7 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft3 = ft2 / fk0;
         half_vector ht3;
         doubt |= close_bf16(ft3, 6.5f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1773,7 +1769,7 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
         const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
         half_vector ht4;
         doubt |= unsure_bf16(ft4, et4, &ht4);
-        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f)) & not_equal_float(ft4, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1939,7 +1935,7 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
         const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * 2.0f * UNIT;
         half_vector ht5;
         doubt |= unsure_bf16(ft5, et5, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -2115,7 +2111,7 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
         const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * 3.0f * UNIT;
         half_vector ht5;
         doubt |= unsure_bf16(ft5, et5, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -2241,7 +2237,7 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = ft0 / fx1;
         half_vector ht1;
         doubt |= close_bf16(ft1, 4.5f, &ht1);
-        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f)) & not_equal_float(ft1, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -2266,14 +2262,13 @@ static void g18_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + select_double(lower_mask(live), lt0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ut0, all_double(0));
+        l_t1 = l_t1 + live_lower(left, lt0, 0);
+        u_t1 = u_t1 + live_upper(left, ut0, 0);
         PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -2289,11 +2284,10 @@ static void g18_f32_plain(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
-        l_t1 = l_t1 + lower_half(select_float(live, ft0, all_float(0)));
-        u_t1 = u_t1 + upper_half(select_float(live, ft0, all_float(0)));
+        l_t1 = l_t1 + lower_half(live_float(left, ft0, 0));
+        u_t1 = u_t1 + upper_half(live_float(left, ft0, 0));
         PUT_f32(out0, i, left, ft0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -2309,14 +2303,13 @@ static void g18_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + select_double(lower_mask(live), lt0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ut0, all_double(0));
+        l_t1 = l_t1 + live_lower(left, lt0, 0);
+        u_t1 = u_t1 + live_upper(left, ut0, 0);
         PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -2332,14 +2325,13 @@ static void g18_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + select_double(lower_mask(live), lt0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ut0, all_double(0));
+        l_t1 = l_t1 + live_lower(left, lt0, 0);
+        u_t1 = u_t1 + live_upper(left, ut0, 0);
         PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -4558,9 +4550,8 @@ static void g34_f32_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4585,9 +4576,8 @@ static void g34_f32_plain(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4612,9 +4602,8 @@ static void g34_f16_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4639,9 +4628,8 @@ static void g34_bf16_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4676,9 +4664,8 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4689,14 +4676,13 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4710,9 +4696,8 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4724,11 +4709,10 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft3 = exp_of_difference_float(fi0, ft2);
-        l_t4 = l_t4 + lower_half(select_float(live, ft3, all_float(0)));
-        u_t4 = u_t4 + upper_half(select_float(live, ft3, all_float(0)));
+        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
+        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4742,9 +4726,8 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4755,14 +4738,13 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4776,9 +4758,8 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4789,14 +4770,13 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4812,9 +4792,8 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4822,14 +4801,13 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
         write_double((double *)call->kept[0] + i, lt1), write_double((double *)call->kept[0] + i + DOUBLES, ut1);
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4852,9 +4830,8 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4863,11 +4840,10 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = exp_of_difference_float(fi0, ft0);
-        l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
-        u_t2 = u_t2 + upper_half(select_float(live, ft1, all_float(0)));
+        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
+        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
         write_float((float *)call->kept[0] + i, ft1);
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4889,9 +4865,8 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4899,14 +4874,13 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4944,9 +4918,8 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -4954,14 +4927,13 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4976,7 +4948,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft3 = ft1 * ift2;
         half_vector ht3;
         doubt |= close_bf16(ft3, 4.0f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -5001,9 +4973,8 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5012,7 +4983,6 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5026,10 +4996,10 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5058,9 +5028,8 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5070,17 +5039,16 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(select_float(live, ft4, all_float(0)));
-        u_t5 = u_t5 + upper_half(select_float(live, ft4, all_float(0)));
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
+        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5106,9 +5074,8 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5118,7 +5085,6 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5132,10 +5098,10 @@ static void g37_f16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5179,9 +5145,8 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5191,7 +5156,6 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5205,10 +5169,10 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5255,9 +5219,8 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5266,7 +5229,6 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5280,10 +5242,10 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5295,7 +5257,6 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -5312,8 +5273,8 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut16 = ut3 / dt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
-        l_t13 = fma_double(select_double(lower_mask(live), li1, all_double(0)), select_double(lower_mask(live), lt11, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ui1, all_double(0)), select_double(upper_mask(live), ut11, all_double(0)), u_t13);
+        l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ui1, 0), live_upper(left, ut11, 0), u_t13);
         PUT_f32(out1, i, left, JOINED_f32(lt17, ut17));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
@@ -5331,9 +5292,8 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5343,17 +5303,16 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(select_float(live, ft4, all_float(0)));
-        u_t5 = u_t5 + upper_half(select_float(live, ft4, all_float(0)));
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
+        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5367,7 +5326,6 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft1 = fi0 - ft0;
@@ -5375,8 +5333,8 @@ static void g38_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft1 - ft10;
         const float_vector ft16 = ft3 * ift15;
         const float_vector ft17 = ft16 - fi1;
-        l_t13 = fma_double(lower_half(select_float(live, fi1, all_float(0))), lower_half(select_float(live, ft11, all_float(0))), l_t13);
-        u_t13 = fma_double(upper_half(select_float(live, fi1, all_float(0))), upper_half(select_float(live, ft11, all_float(0))), u_t13);
+        l_t13 = fma_double(lower_half(live_float(left, fi1, 0)), lower_half(live_float(left, ft11, 0)), l_t13);
+        u_t13 = fma_double(upper_half(live_float(left, fi1, 0)), upper_half(live_float(left, ft11, 0)), u_t13);
         PUT_f32(out1, i, left, ft17);
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
@@ -5394,9 +5352,8 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5405,7 +5362,6 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5419,10 +5375,10 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5434,7 +5390,6 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -5451,8 +5406,8 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut16 = ut3 / dt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
-        l_t13 = fma_double(select_double(lower_mask(live), li1, all_double(0)), select_double(lower_mask(live), lt11, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ui1, all_double(0)), select_double(upper_mask(live), ut11, all_double(0)), u_t13);
+        l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ui1, 0), live_upper(left, ut11, 0), u_t13);
         PUT_f16(out1, i, left, JOINED_f16(lt17, ut17));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
@@ -5470,9 +5425,8 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5481,7 +5435,6 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5495,10 +5448,10 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5510,7 +5463,6 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -5527,8 +5479,8 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut16 = ut3 / dt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
-        l_t13 = fma_double(select_double(lower_mask(live), li1, all_double(0)), select_double(lower_mask(live), lt11, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ui1, all_double(0)), select_double(upper_mask(live), ut11, all_double(0)), u_t13);
+        l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ui1, 0), live_upper(left, ut11, 0), u_t13);
         PUT_bf16(out1, i, left, JOINED_bf16(lt17, ut17));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
@@ -5547,9 +5499,8 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5559,7 +5510,6 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5573,10 +5523,10 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5587,7 +5537,6 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -5598,8 +5547,8 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        l_t13 = fma_double(select_double(lower_mask(live), lt11, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ut11, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t13);
+        l_t13 = fma_double(live_lower(left, lt11, 0), live_lower(left, li1, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ut11, 0), live_upper(left, ui1, 0), u_t13);
         PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
@@ -5616,9 +5565,8 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5629,17 +5577,16 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(select_float(live, ft4, all_float(0)));
-        u_t5 = u_t5 + upper_half(select_float(live, ft4, all_float(0)));
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
+        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5651,13 +5598,12 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
-        l_t13 = fma_double(lower_half(select_float(live, ft11, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t13);
-        u_t13 = fma_double(upper_half(select_float(live, ft11, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t13);
+        l_t13 = fma_double(lower_half(live_float(left, ft11, 0)), lower_half(live_float(left, fi1, 0)), l_t13);
+        u_t13 = fma_double(upper_half(live_float(left, ft11, 0)), upper_half(live_float(left, fi1, 0)), u_t13);
         PUT_f32(out0, i, left, ft11);
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
@@ -5674,9 +5620,8 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5686,7 +5631,6 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5700,10 +5644,10 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5714,7 +5658,6 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -5725,8 +5668,8 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        l_t13 = fma_double(select_double(lower_mask(live), lt11, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ut11, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t13);
+        l_t13 = fma_double(live_lower(left, lt11, 0), live_lower(left, li1, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ut11, 0), live_upper(left, ui1, 0), u_t13);
         PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
@@ -5743,9 +5686,8 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5755,7 +5697,6 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5769,10 +5710,10 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5783,7 +5724,6 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -5794,8 +5734,8 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        l_t13 = fma_double(select_double(lower_mask(live), lt11, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ut11, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t13);
+        l_t13 = fma_double(live_lower(left, lt11, 0), live_lower(left, li1, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ut11, 0), live_upper(left, ui1, 0), u_t13);
         PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
@@ -5812,9 +5752,8 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5824,7 +5763,6 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5838,10 +5776,10 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5871,9 +5809,8 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5884,17 +5821,16 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(select_float(live, ft4, all_float(0)));
-        u_t5 = u_t5 + upper_half(select_float(live, ft4, all_float(0)));
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
+        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5921,9 +5857,8 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -5934,7 +5869,6 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5948,10 +5882,10 @@ static void g40_f16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5996,9 +5930,8 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = select_float(live, fi0, all_float(-INFINITY));
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
     }
@@ -6009,7 +5942,6 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -6023,10 +5955,10 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -6168,7 +6100,7 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = ft0 - ft4;
         half_vector ht5;
         doubt |= close_bf16(ft5, 6.5f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -7352,7 +7284,6 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7363,14 +7294,13 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7383,8 +7313,8 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7409,12 +7339,11 @@ static void g51_f32_plain(const fused_call *call, size_t n)
     float_mask n_t2 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        const float_vector vt2 = select_float(live, ft1, all_float(-INFINITY));
+        const float_vector vt2 = live_float(left, ft1, -INFINITY);
         f_t2 = larger_float(f_t2, vt2);
         n_t2 |= not_equal_float(vt2, vt2);
     }
@@ -7423,14 +7352,13 @@ static void g51_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(select_float(live, ft3, all_float(0)));
-        u_t4 = u_t4 + upper_half(select_float(live, ft3, all_float(0)));
+        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
+        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7453,7 +7381,6 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7464,14 +7391,13 @@ static void g51_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7484,8 +7410,8 @@ static void g51_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7531,7 +7457,6 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7542,14 +7467,13 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7562,8 +7486,8 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7579,7 +7503,7 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -7720,7 +7644,6 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7731,14 +7654,13 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7751,8 +7673,8 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7777,12 +7699,11 @@ static void g53_f32_plain(const fused_call *call, size_t n)
     float_mask n_t2 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(0);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        const float_vector vt2 = select_float(live, ft1, all_float(-INFINITY));
+        const float_vector vt2 = live_float(left, ft1, -INFINITY);
         f_t2 = larger_float(f_t2, vt2);
         n_t2 |= not_equal_float(vt2, vt2);
     }
@@ -7791,14 +7712,13 @@ static void g53_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(0);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(select_float(live, ft3, all_float(0)));
-        u_t4 = u_t4 + upper_half(select_float(live, ft3, all_float(0)));
+        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
+        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7821,7 +7741,6 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7832,14 +7751,13 @@ static void g53_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7852,8 +7770,8 @@ static void g53_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7899,7 +7817,6 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7910,14 +7827,13 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7930,8 +7846,8 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7947,7 +7863,7 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -8318,15 +8234,14 @@ static void g57_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -8356,11 +8271,10 @@ static void g57_f32_plain(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
-        l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
-        u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
+        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
+        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -8384,15 +8298,11 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
+        l_t1 += lower_half(pt1);
+        u_t1 += upper_half(pt1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -8406,7 +8316,7 @@ static void g57_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         half_vector ht3;
         doubt |= unsure_f16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -8436,15 +8346,14 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -8460,7 +8369,7 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -8492,15 +8401,14 @@ static void g58_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -8538,11 +8446,10 @@ static void g58_f32_plain(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
-        l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
-        u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
+        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
+        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -8570,15 +8477,11 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
+        l_t1 += lower_half(pt1);
+        u_t1 += upper_half(pt1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -8593,7 +8496,7 @@ static void g58_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * all_float(-1);
         const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -8634,15 +8537,14 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -8659,7 +8561,7 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * all_float(-1);
         const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -8701,15 +8603,14 @@ static void g59_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -8747,11 +8648,10 @@ static void g59_f32_plain(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
-        l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
-        u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
+        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
+        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -8779,15 +8679,11 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
+        l_t1 += lower_half(pt1);
+        u_t1 += upper_half(pt1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -8802,7 +8698,7 @@ static void g59_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * all_float(0);
         const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -8843,15 +8739,14 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -8868,7 +8763,7 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * all_float(0);
         const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -8911,15 +8806,14 @@ static void g60_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -8958,11 +8852,10 @@ static void g60_f32_plain(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
-        l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
-        u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
+        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
+        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -8992,15 +8885,11 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
+        l_t1 += lower_half(pt1);
+        u_t1 += upper_half(pt1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -9016,7 +8905,7 @@ static void g60_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * fk0;
         const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * 1.0f * UNIT) * absolute_float(ft3) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -9059,15 +8948,14 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -9085,7 +8973,7 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * fk0;
         const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * 1.0f * UNIT) * absolute_float(ft3) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -9127,15 +9015,14 @@ static void g61_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -9171,11 +9058,10 @@ static void g61_f32_plain(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
-        l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
-        u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
+        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
+        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -9202,15 +9088,11 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
+        l_t1 += lower_half(pt1);
+        u_t1 += upper_half(pt1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -9225,7 +9107,7 @@ static void g61_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
@@ -9262,15 +9144,14 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -9287,7 +9168,7 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
@@ -9447,7 +9328,6 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9458,14 +9338,13 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9478,8 +9357,8 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9505,12 +9384,11 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     float_mask n_t2 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * fk1;
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        const float_vector vt2 = select_float(live, ft1, all_float(-INFINITY));
+        const float_vector vt2 = live_float(left, ft1, -INFINITY);
         f_t2 = larger_float(f_t2, vt2);
         n_t2 |= not_equal_float(vt2, vt2);
     }
@@ -9519,14 +9397,13 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * fk1;
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(select_float(live, ft3, all_float(0)));
-        u_t4 = u_t4 + upper_half(select_float(live, ft3, all_float(0)));
+        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
+        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9550,7 +9427,6 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9561,14 +9437,13 @@ static void g63_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9581,8 +9456,8 @@ static void g63_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9629,7 +9504,6 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9640,14 +9514,13 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9660,8 +9533,8 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9677,7 +9550,7 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -10129,7 +10002,7 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
         const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
-        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -10181,7 +10054,6 @@ static void g67_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -10219,8 +10091,8 @@ static void g67_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10282,7 +10154,6 @@ static void g67_f32_plain(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -10300,8 +10171,8 @@ static void g67_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t14 = l_t14 + lower_half(select_float(live, ft13, all_float(0)));
-        u_t14 = u_t14 + upper_half(select_float(live, ft13, all_float(0)));
+        l_t14 = l_t14 + lower_half(live_float(left, ft13, 0));
+        u_t14 = u_t14 + upper_half(live_float(left, ft13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10343,7 +10214,6 @@ static void g67_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
@@ -10381,8 +10251,8 @@ static void g67_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10444,7 +10314,6 @@ static void g67_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
@@ -10482,8 +10351,8 @@ static void g67_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10554,7 +10423,6 @@ static void g68_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -10592,8 +10460,8 @@ static void g68_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10655,7 +10523,6 @@ static void g68_f32_plain(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -10673,8 +10540,8 @@ static void g68_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t14 = l_t14 + lower_half(select_float(live, ft13, all_float(0)));
-        u_t14 = u_t14 + upper_half(select_float(live, ft13, all_float(0)));
+        l_t14 = l_t14 + lower_half(live_float(left, ft13, 0));
+        u_t14 = u_t14 + upper_half(live_float(left, ft13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10716,7 +10583,6 @@ static void g68_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
@@ -10754,8 +10620,8 @@ static void g68_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10817,7 +10683,6 @@ static void g68_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
@@ -10855,8 +10720,8 @@ static void g68_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -11188,7 +11053,6 @@ static void g70_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -11229,8 +11093,8 @@ static void g70_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
@@ -11297,7 +11161,6 @@ static void g70_f32_plain(const fused_call *call, size_t n)
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -11316,8 +11179,8 @@ static void g70_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t15 = fma_double(lower_half(select_float(live, ft13, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t15);
-        u_t15 = fma_double(upper_half(select_float(live, ft13, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t15);
+        l_t15 = fma_double(lower_half(live_float(left, ft13, 0)), lower_half(live_float(left, fi2, 0)), l_t15);
+        u_t15 = fma_double(upper_half(live_float(left, ft13, 0)), upper_half(live_float(left, fi2, 0)), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
@@ -11362,7 +11225,6 @@ static void g70_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
@@ -11403,8 +11265,8 @@ static void g70_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
@@ -11471,7 +11333,6 @@ static void g70_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
@@ -11512,8 +11373,8 @@ static void g70_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
@@ -11589,7 +11450,6 @@ static void g71_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -11630,8 +11490,8 @@ static void g71_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
@@ -11698,7 +11558,6 @@ static void g71_f32_plain(const fused_call *call, size_t n)
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -11717,8 +11576,8 @@ static void g71_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t15 = fma_double(lower_half(select_float(live, ft13, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t15);
-        u_t15 = fma_double(upper_half(select_float(live, ft13, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t15);
+        l_t15 = fma_double(lower_half(live_float(left, ft13, 0)), lower_half(live_float(left, fi2, 0)), l_t15);
+        u_t15 = fma_double(upper_half(live_float(left, ft13, 0)), upper_half(live_float(left, fi2, 0)), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
@@ -11763,7 +11622,6 @@ static void g71_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
@@ -11804,8 +11662,8 @@ static void g71_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
@@ -11872,7 +11730,6 @@ static void g71_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
@@ -11913,8 +11770,8 @@ static void g71_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
@@ -12151,7 +12008,7 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
         const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
         half_vector ht12;
         doubt |= unsure_bf16(ft12, et12, &ht12);
-        doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f)) & not_equal_float(ft12, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -12381,7 +12238,7 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
         const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * 2.0f * UNIT;
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
-        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -12433,7 +12290,6 @@ static void g74_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -12469,8 +12325,8 @@ static void g74_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -12530,7 +12386,6 @@ static void g74_f32_plain(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -12547,8 +12402,8 @@ static void g74_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t14 = fma_double(lower_half(select_float(live, ft12, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t14);
-        u_t14 = fma_double(upper_half(select_float(live, ft12, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t14);
+        l_t14 = fma_double(lower_half(live_float(left, ft12, 0)), lower_half(live_float(left, fi2, 0)), l_t14);
+        u_t14 = fma_double(upper_half(live_float(left, ft12, 0)), upper_half(live_float(left, fi2, 0)), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -12589,7 +12444,6 @@ static void g74_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
@@ -12625,8 +12479,8 @@ static void g74_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -12686,7 +12540,6 @@ static void g74_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
@@ -12722,8 +12575,8 @@ static void g74_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -12792,7 +12645,6 @@ static void g75_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -12828,8 +12680,8 @@ static void g75_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -12889,7 +12741,6 @@ static void g75_f32_plain(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -12906,8 +12757,8 @@ static void g75_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t14 = fma_double(lower_half(select_float(live, ft12, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t14);
-        u_t14 = fma_double(upper_half(select_float(live, ft12, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t14);
+        l_t14 = fma_double(lower_half(live_float(left, ft12, 0)), lower_half(live_float(left, fi2, 0)), l_t14);
+        u_t14 = fma_double(upper_half(live_float(left, ft12, 0)), upper_half(live_float(left, fi2, 0)), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -12948,7 +12799,6 @@ static void g75_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
@@ -12984,8 +12834,8 @@ static void g75_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -13045,7 +12895,6 @@ static void g75_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
@@ -13081,8 +12930,8 @@ static void g75_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -13152,7 +13001,6 @@ static void g76_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -13185,8 +13033,8 @@ static void g76_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13241,7 +13089,6 @@ static void g76_f32_plain(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
@@ -13257,8 +13104,8 @@ static void g76_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t13 = l_t13 + lower_half(select_float(live, ft12, all_float(0)));
-        u_t13 = u_t13 + upper_half(select_float(live, ft12, all_float(0)));
+        l_t13 = l_t13 + lower_half(live_float(left, ft12, 0));
+        u_t13 = u_t13 + upper_half(live_float(left, ft12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13296,7 +13143,6 @@ static void g76_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -13329,8 +13175,8 @@ static void g76_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13385,7 +13231,6 @@ static void g76_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -13418,8 +13263,8 @@ static void g76_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13483,7 +13328,6 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -13516,8 +13360,8 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13572,7 +13416,6 @@ static void g77_f32_plain(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
@@ -13588,8 +13431,8 @@ static void g77_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t13 = l_t13 + lower_half(select_float(live, ft12, all_float(0)));
-        u_t13 = u_t13 + upper_half(select_float(live, ft12, all_float(0)));
+        l_t13 = l_t13 + lower_half(live_float(left, ft12, 0));
+        u_t13 = u_t13 + upper_half(live_float(left, ft12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13627,7 +13470,6 @@ static void g77_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -13660,8 +13502,8 @@ static void g77_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13716,7 +13558,6 @@ static void g77_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -13749,8 +13590,8 @@ static void g77_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13946,7 +13787,7 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
         const float_vector et7 = absolute_float(ft2) * 1.0f * UNIT + et6 + absolute_float(ft7) * 2.0f * UNIT;
         half_vector ht7;
         doubt |= unsure_bf16(ft7, et7, &ht7);
-        doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f)) & not_equal_float(ft7, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -13983,7 +13824,6 @@ static void g79_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -14006,8 +13846,8 @@ static void g79_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14052,7 +13892,6 @@ static void g79_f32_plain(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
@@ -14063,8 +13902,8 @@ static void g79_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = exp_of_float(ft4);
         const float_vector ft6 = log1p_of_part_float(ft5);
         const float_vector ft7 = ft2 + ft6;
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14097,7 +13936,6 @@ static void g79_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -14120,8 +13958,8 @@ static void g79_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14166,7 +14004,6 @@ static void g79_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -14189,8 +14026,8 @@ static void g79_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14244,7 +14081,6 @@ static void g80_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -14267,8 +14103,8 @@ static void g80_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14313,7 +14149,6 @@ static void g80_f32_plain(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
@@ -14324,8 +14159,8 @@ static void g80_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = exp_of_float(ft4);
         const float_vector ft6 = log1p_of_part_float(ft5);
         const float_vector ft7 = ft2 + ft6;
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14358,7 +14193,6 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -14381,8 +14215,8 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14427,7 +14261,6 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -14450,8 +14283,8 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -18101,7 +17934,6 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18124,8 +17956,8 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -18170,7 +18002,6 @@ static void g101_f32_plain(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
@@ -18181,8 +18012,8 @@ static void g101_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -18215,7 +18046,6 @@ static void g101_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18238,8 +18068,8 @@ static void g101_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -18284,7 +18114,6 @@ static void g101_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18307,8 +18136,8 @@ static void g101_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -18362,7 +18191,6 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18385,8 +18213,8 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -18431,7 +18259,6 @@ static void g102_f32_plain(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
@@ -18442,8 +18269,8 @@ static void g102_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -18476,7 +18303,6 @@ static void g102_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18499,8 +18325,8 @@ static void g102_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -18545,7 +18371,6 @@ static void g102_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18568,8 +18393,8 @@ static void g102_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -18783,7 +18608,6 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18804,8 +18628,8 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
@@ -18848,7 +18672,6 @@ static void g104_f32_plain(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
@@ -18858,8 +18681,8 @@ static void g104_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft3 * ft1;
         const float_vector ft5 = ft1 - all_float(0.5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
@@ -18891,7 +18714,6 @@ static void g104_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18912,8 +18734,8 @@ static void g104_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
@@ -18956,7 +18778,6 @@ static void g104_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -18977,8 +18798,8 @@ static void g104_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
@@ -19030,7 +18851,6 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -19051,8 +18871,8 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
@@ -19095,7 +18915,6 @@ static void g105_f32_plain(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
@@ -19105,8 +18924,8 @@ static void g105_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft3 * ft1;
         const float_vector ft5 = ft1 - all_float(0.5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
@@ -19138,7 +18957,6 @@ static void g105_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -19159,8 +18977,8 @@ static void g105_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
@@ -19203,7 +19021,6 @@ static void g105_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -19224,8 +19041,8 @@ static void g105_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
@@ -19462,7 +19279,6 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -19485,8 +19301,8 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -19535,7 +19351,6 @@ static void g107_f32_plain(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
@@ -19546,8 +19361,8 @@ static void g107_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -19584,7 +19399,6 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -19607,8 +19421,8 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -19657,7 +19471,6 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -19680,8 +19493,8 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -19739,7 +19552,6 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -19762,8 +19574,8 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -19812,7 +19624,6 @@ static void g108_f32_plain(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
@@ -19823,8 +19634,8 @@ static void g108_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -19861,7 +19672,6 @@ static void g108_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -19884,8 +19694,8 @@ static void g108_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -19934,7 +19744,6 @@ static void g108_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -19957,8 +19766,8 @@ static void g108_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -20016,7 +19825,6 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20027,8 +19835,8 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20061,13 +19869,12 @@ static void g109_f32_plain(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
-        u_t2 = u_t2 + upper_half(select_float(live, ft1, all_float(0)));
+        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
+        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20094,7 +19901,6 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20105,8 +19911,8 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20139,7 +19945,6 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20150,8 +19955,8 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20193,7 +19998,6 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20204,8 +20008,8 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20238,13 +20042,12 @@ static void g110_f32_plain(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
-        u_t2 = u_t2 + upper_half(select_float(live, ft1, all_float(0)));
+        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
+        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20271,7 +20074,6 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20282,8 +20084,8 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20316,7 +20118,6 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20327,8 +20128,8 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20483,7 +20284,6 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20494,8 +20294,8 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20528,13 +20328,12 @@ static void g112_f32_plain(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
-        l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
-        u_t2 = u_t2 + upper_half(select_float(live, ft1, all_float(0)));
+        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
+        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20561,7 +20360,6 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20572,8 +20370,8 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20606,7 +20404,6 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20617,8 +20414,8 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20660,7 +20457,6 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20671,8 +20467,8 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20705,13 +20501,12 @@ static void g113_f32_plain(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
-        l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
-        u_t2 = u_t2 + upper_half(select_float(live, ft1, all_float(0)));
+        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
+        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20738,7 +20533,6 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20749,8 +20543,8 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -20783,7 +20577,6 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -20794,8 +20587,8 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
@@ -21343,7 +21136,6 @@ static void g117_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21371,8 +21163,8 @@ static void g117_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
@@ -21426,7 +21218,6 @@ static void g117_f32_plain(const fused_call *call, size_t n)
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21439,8 +21230,8 @@ static void g117_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t10 = fma_double(lower_half(select_float(live, ft8, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t10);
-        u_t10 = fma_double(upper_half(select_float(live, ft8, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t10);
+        l_t10 = fma_double(lower_half(live_float(left, ft8, 0)), lower_half(live_float(left, fi2, 0)), l_t10);
+        u_t10 = fma_double(upper_half(live_float(left, ft8, 0)), upper_half(live_float(left, fi2, 0)), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
@@ -21479,7 +21270,6 @@ static void g117_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
@@ -21507,8 +21297,8 @@ static void g117_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
@@ -21562,7 +21352,6 @@ static void g117_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
@@ -21590,8 +21379,8 @@ static void g117_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
@@ -21654,7 +21443,6 @@ static void g118_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21682,8 +21470,8 @@ static void g118_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
@@ -21737,7 +21525,6 @@ static void g118_f32_plain(const fused_call *call, size_t n)
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector fi2 = FETCH_f32(in2, i, left);
@@ -21750,8 +21537,8 @@ static void g118_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t10 = fma_double(lower_half(select_float(live, ft8, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t10);
-        u_t10 = fma_double(upper_half(select_float(live, ft8, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t10);
+        l_t10 = fma_double(lower_half(live_float(left, ft8, 0)), lower_half(live_float(left, fi2, 0)), l_t10);
+        u_t10 = fma_double(upper_half(live_float(left, ft8, 0)), upper_half(live_float(left, fi2, 0)), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
@@ -21790,7 +21577,6 @@ static void g118_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
@@ -21818,8 +21604,8 @@ static void g118_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
@@ -21873,7 +21659,6 @@ static void g118_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
@@ -21901,8 +21686,8 @@ static void g118_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
@@ -21966,7 +21751,6 @@ static void g119_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -21991,8 +21775,8 @@ static void g119_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -22041,7 +21825,6 @@ static void g119_f32_plain(const fused_call *call, size_t n)
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
@@ -22053,8 +21836,8 @@ static void g119_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t9 = l_t9 + lower_half(select_float(live, ft8, all_float(0)));
-        u_t9 = u_t9 + upper_half(select_float(live, ft8, all_float(0)));
+        l_t9 = l_t9 + lower_half(live_float(left, ft8, 0));
+        u_t9 = u_t9 + upper_half(live_float(left, ft8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -22090,7 +21873,6 @@ static void g119_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -22115,8 +21897,8 @@ static void g119_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -22165,7 +21947,6 @@ static void g119_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -22190,8 +21971,8 @@ static void g119_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -22249,7 +22030,6 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -22274,8 +22054,8 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -22324,7 +22104,6 @@ static void g120_f32_plain(const fused_call *call, size_t n)
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
@@ -22336,8 +22115,8 @@ static void g120_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t9 = l_t9 + lower_half(select_float(live, ft8, all_float(0)));
-        u_t9 = u_t9 + upper_half(select_float(live, ft8, all_float(0)));
+        l_t9 = l_t9 + lower_half(live_float(left, ft8, 0));
+        u_t9 = u_t9 + upper_half(live_float(left, ft8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -22373,7 +22152,6 @@ static void g120_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -22398,8 +22176,8 @@ static void g120_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -22448,7 +22226,6 @@ static void g120_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -22473,8 +22250,8 @@ static void g120_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -24901,12 +24678,11 @@ static void g135_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + select_double(lower_mask(live), li0, all_double(0));
-        u_t0 = u_t0 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t0 = l_t0 + live_lower(left, li0, 0);
+        u_t0 = u_t0 + live_upper(left, ui0, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
@@ -24930,10 +24706,9 @@ static void g135_f32_plain(const fused_call *call, size_t n)
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        l_t0 = l_t0 + lower_half(select_float(live, fi0, all_float(0)));
-        u_t0 = u_t0 + upper_half(select_float(live, fi0, all_float(0)));
+        l_t0 = l_t0 + lower_half(live_float(left, fi0, 0));
+        u_t0 = u_t0 + upper_half(live_float(left, fi0, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
@@ -24955,12 +24730,11 @@ static void g135_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + select_double(lower_mask(live), li0, all_double(0));
-        u_t0 = u_t0 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t0 = l_t0 + live_lower(left, li0, 0);
+        u_t0 = u_t0 + live_upper(left, ui0, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
@@ -24984,12 +24758,11 @@ static void g135_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + select_double(lower_mask(live), li0, all_double(0));
-        u_t0 = u_t0 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t0 = l_t0 + live_lower(left, li0, 0);
+        u_t0 = u_t0 + live_upper(left, ui0, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
@@ -25026,7 +24799,6 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -25035,14 +24807,13 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        l_t1 = maximum_double(l_t1, select_double(lower_mask(live), lt0, all_double(-INFINITY)));
-        u_t1 = maximum_double(u_t1, select_double(upper_mask(live), ut0, all_double(-INFINITY)));
+        l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
+        u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
     }
     const double_vector dt1 = all_double(largest_double_of(l_t1, u_t1));
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -25053,8 +24824,8 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + select_double(lower_mask(live), lt2, all_double(0));
-        u_t3 = u_t3 + select_double(upper_mask(live), ut2, all_double(0));
+        l_t3 = l_t3 + live_lower(left, lt2, 0);
+        u_t3 = u_t3 + live_upper(left, ut2, 0);
         write_double((double *)call->kept[0] + i, lt2), write_double((double *)call->kept[0] + i + DOUBLES, ut2);
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -25079,11 +24850,10 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     float_mask n_t1 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
-        const float_vector vt1 = select_float(live, ft0, all_float(-INFINITY));
+        const float_vector vt1 = live_float(left, ft0, -INFINITY);
         f_t1 = larger_float(f_t1, vt1);
         n_t1 |= not_equal_float(vt1, vt1);
     }
@@ -25092,13 +24862,12 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
         const float_vector ft2 = exp_of_difference_float(ft0, ft1);
-        l_t3 = l_t3 + lower_half(select_float(live, ft2, all_float(0)));
-        u_t3 = u_t3 + upper_half(select_float(live, ft2, all_float(0)));
+        l_t3 = l_t3 + lower_half(live_float(left, ft2, 0));
+        u_t3 = u_t3 + upper_half(live_float(left, ft2, 0));
         write_float((float *)call->kept[0] + i, ft2);
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -25121,7 +24890,6 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -25130,14 +24898,13 @@ static void g136_f16_settled(const fused_call *call, size_t n)
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        l_t1 = maximum_double(l_t1, select_double(lower_mask(live), lt0, all_double(-INFINITY)));
-        u_t1 = maximum_double(u_t1, select_double(upper_mask(live), ut0, all_double(-INFINITY)));
+        l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
+        u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
     }
     const double_vector dt1 = all_double(largest_double_of(l_t1, u_t1));
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -25148,8 +24915,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + select_double(lower_mask(live), lt2, all_double(0));
-        u_t3 = u_t3 + select_double(upper_mask(live), ut2, all_double(0));
+        l_t3 = l_t3 + live_lower(left, lt2, 0);
+        u_t3 = u_t3 + live_upper(left, ut2, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt2, ut2));
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -25193,7 +24960,6 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -25202,14 +24968,13 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        l_t1 = maximum_double(l_t1, select_double(lower_mask(live), lt0, all_double(-INFINITY)));
-        u_t1 = maximum_double(u_t1, select_double(upper_mask(live), ut0, all_double(-INFINITY)));
+        l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
+        u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
     }
     const double_vector dt1 = all_double(largest_double_of(l_t1, u_t1));
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -25220,8 +24985,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + select_double(lower_mask(live), lt2, all_double(0));
-        u_t3 = u_t3 + select_double(upper_mask(live), ut2, all_double(0));
+        l_t3 = l_t3 + live_lower(left, lt2, 0);
+        u_t3 = u_t3 + live_upper(left, ut2, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt2, ut2));
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -25237,7 +25002,7 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = ft2 * ift3;
         half_vector ht4;
         doubt |= close_bf16(ft4, 4.0f, &ht4);
-        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f)) & not_equal_float(ft4, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);

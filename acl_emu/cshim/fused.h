@@ -209,6 +209,23 @@ static inline float_mask middle_bf16(float_vector values, float_mask rounded, ha
 #endif
 }
 
+/* What counts in a reduction: numbers of elements that are there. */
+
+static inline float_vector live_float(size_t left, float_vector values, float nothing)
+{
+    return UNLIKELY(left < FLOATS) ? select_float(first_ones(left), values, all_float(nothing)) : values;
+}
+
+static inline double_vector live_lower(size_t left, double_vector values, double nothing)
+{
+    return UNLIKELY(left < FLOATS) ? select_double(lower_mask(first_ones(left)), values, all_double(nothing)) : values;
+}
+
+static inline double_vector live_upper(size_t left, double_vector values, double nothing)
+{
+    return UNLIKELY(left < FLOATS) ? select_double(upper_mask(first_ones(left)), values, all_double(nothing)) : values;
+}
+
 /* Reductions: what a part of a row comes to, and what all of it does. */
 
 static inline void store_sums(double *sums, double_vector low, double_vector high)
