@@ -246,7 +246,7 @@ class _Kernel:
                 yield f"    certain &= is_moderate(d{name}[0]);"
             if name in graph.constants and (name[0] == "x" or self.exactness.applies):
                 yield f"    certain &= is_float(call->constants[{name[1:]}]);"
-            if name[0] == "i" and self.storage == "bf16" and (self.exactness.has_products or not self.exactness.applies):
+            if name[0] == "i" and self.storage == "bf16" and self.exactness.has_products:
                 yield f"    certain &= is_moderate_bf16(in{name[1:]}, n);"
 
     def _inexact(self, name: str) -> Iterator[str]:

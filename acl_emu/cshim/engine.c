@@ -10,6 +10,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -112,7 +115,9 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
         acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
         acl_emu_move_block(operand, base, at, own->gathered, 1, 0);
     } else if (lies_in_row(operand) || at->n == 1) {
-        acl_emu_engine_tiles->store[wide][operand->dtype](base + offset_of(&operand->inner, at->first), lanes, at->n);
+        char *there = base + offset_of(&operand->inner, at->first);
+        const int streamed = work->streamed && !wide && operand->dtype != F64 && (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0;
+        (streamed ? acl_emu_engine_tiles->stream_store : acl_emu_engine_tiles->store[wide])[operand->dtype](there, lanes, at->n);
     } else {
         acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
         acl_emu_move_range(operand, base, at->first, at->n, own->gathered, 1);
@@ -387,8 +392,9 @@ static void leave_room(room *own)
     }
 }
 
-static void run_units(job *work)
+static void run_units(void *argument)
 {
+    job *work = argument;
     room *own = &own_room;
     int ready = 0;
     int64_t unit;
@@ -409,12 +415,12 @@ static void run_units(job *work)
         default: run_part(work, own, unit); break;
         }
     }
+#if defined(__x86_64__)
+    if (work->streamed) {
+        _mm_sfence(); /* what passed by the caches is there for whoever is told that all is done */
+    }
+#endif
     leave_room(own);
-}
-
-static void run_units_of(void *argument)
-{
-    run_units(argument);
 }
 
 /* Running */
@@ -519,15 +525,15 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
     if (program->fused >= 0) {
         work.whole = &fused->entries[program->fused];
         work.kernel = (program->shape == COLUMNS ? work.whole->columns : work.whole->kernels)[program->storage][program->way];
-        work.streamed = is_streamed(&work);
     }
+    work.streamed = is_streamed(&work);
     if (!(work.whole ? acl_emu_divide_whole(&work) : divide(&work))) {
         return NO_MEMORY;
     }
     if (program->outer * program->inner < THREADED_LANES || work.units < 2) {
         threads = 1;
     }
-    acl_emu_engine_together(run_units_of, &work, threads < work.units ? threads : work.units);
+    acl_emu_engine_together(run_units, &work, threads < work.units ? threads : work.units);
     if (program->shape == TOTALS && !atomic_load(&work.failed)) {
         if (prepare_room(&work, &own_room)) {
             (work.whole ? acl_emu_finish_whole : finish_totals)(&work, &own_room);

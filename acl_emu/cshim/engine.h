@@ -30,6 +30,7 @@ typedef struct {
     void (*load[2][DTYPES])(void *lanes, const void *memory, size_t n);
     void (*load_mask[2])(void *lanes, const uint8_t *memory, size_t n);
     void (*store[2][BF16 + 1])(void *memory, const void *lanes, size_t n);
+    void (*stream_store[BF16 + 1])(void *memory, const void *lanes, size_t n); /* of float lanes, past the caches, to aligned memory */
     void (*spread[2])(void *lanes, const void *value, size_t n);
     void (*row_sum[2])(double *partials, const void *lanes, size_t n);
     void (*row_max[2])(void *partials, const void *lanes, size_t n);

@@ -84,6 +84,21 @@
 HALF_TYPE(f16)
 HALF_TYPE(bf16)
 
+#define STREAM_STORE(name, type, stream, rounded)                                                              \
+    static void stream_store_##name(void *memory, const void *lanes, size_t n)                                 \
+    {                                                                                                          \
+        type *d = memory;                                                                                      \
+        const float *a = lanes;                                                                                \
+        size_t i = 0;                                                                                          \
+        for (; i + FLOATS <= n; i += FLOATS) {                                                                 \
+            stream(d + i, rounded(read_float(a + i)));                                                         \
+        }                                                                                                      \
+        store_##name##_float(d + i, a + i, n - i);                                                             \
+    }
+STREAM_STORE(f32, float, stream_float, )
+STREAM_STORE(f16, uint16_t, stream_half, rounded_f16)
+STREAM_STORE(bf16, uint16_t, stream_half, rounded_bf16)
+
 /* Rounding to a narrower type that is not the one to be stored. */
 #define ROUND_LANES(half, lane)                                                                                \
     static void round_##half##_##lane(void *dst, const void *a, const void *b, const void *c, size_t n)        \
@@ -216,6 +231,7 @@ const tile_code TILES = {
     .load = {LOAD_TABLE(float), LOAD_TABLE(double)},
     .load_mask = {load_mask_float, load_mask_double},
     .store = {STORE_TABLE(float), STORE_TABLE(double)},
+    .stream_store = {stream_store_f32, NULL, stream_store_f16, stream_store_bf16},
     .spread = {spread_float, spread_double},
     .row_sum = {row_sum_float, row_sum_double},
     .row_max = {row_max_float, row_max_double},

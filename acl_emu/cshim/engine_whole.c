@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 enum { TURNED_BYTES = 1 << 20, LEAST_TURNED = 16, MOST_TURNED = BLOCK_RUN };
 
@@ -384,9 +381,4 @@ void acl_emu_run_whole(const job *work, room *own, int64_t unit)
     case COLUMNS: run_columns(work, own, unit); break;
     default: run_part(work, own, unit); break;
     }
-#if defined(__x86_64__)
-    if (work->streamed) {
-        _mm_sfence(); /* what passed by the caches is there for whoever is told that the unit is done */
-    }
-#endif
 }

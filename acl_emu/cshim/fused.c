@@ -956,7 +956,6 @@ static void g8_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -4060,7 +4059,6 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -5181,7 +5179,6 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     const double_vector dt10 = log1p_of_double(dt9);
     const float_vector ft10 = joined(dt10, dt10);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5968,7 +5965,6 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
     const float_vector ft10 = joined(dt10, dt10);
     call->results[2] = dt9[0];
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -6086,7 +6082,6 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);

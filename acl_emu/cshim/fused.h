@@ -128,13 +128,24 @@ static inline float_mask differing_bf16(float_vector above, float_vector below, 
 }
 
 /* Results that are off by up to `units` of 2^-24 of themselves as half numbers; which of them are in doubt. */
-#define CLOSE(half)                                                                                                       \
-    static inline float_mask close_##half(float_vector values, float units, half_vector *rounded)                         \
-    {                                                                                                                     \
-        return differing_##half(values * (1 + (units + 2) * UNIT), values * (1 - (units + 2) * UNIT), rounded);           \
-    }
-CLOSE(f16)
-CLOSE(bf16)
+
+static inline float_mask close_f16(float_vector values, float units, half_vector *rounded)
+{
+    return differing_f16(values * (1 + (units + 2) * UNIT), values * (1 - (units + 2) * UNIT), rounded);
+}
+
+static inline float_mask close_bf16(float_vector values, float units, half_vector *rounded)
+{
+    /* What is rounded off, counted from just below the middle. */
+    const uint32_t width = (uint32_t)units + 3;
+    const float_bits raised = (float_bits)values + (0x8000 + width), dropped = raised & 0xffff;
+    *rounded = upper_halves(raised);
+#ifdef HAS_64
+    return _mm512_cmple_epu32_mask((__m512i)dropped, _mm512_set1_epi32(2 * (int)width)) | not_equal_float(values, values);
+#else
+    return (float_mask)((float_words)dropped <= 2 * (int32_t)width) | not_equal_float(values, values);
+#endif
+}
 
 /* The same for results of which each is off by up to its error. */
 #define UNSURE(half)                                                                                                      \
