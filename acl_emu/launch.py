@@ -15,7 +15,7 @@ import numpy.typing as npt
 from acl_emu import dtypes, memory
 from acl_emu.dtypes import DType
 from acl_emu.executor import Kernel, Plan, Scratch, Workspace, nothing
-from acl_emu.native import Layout, Program, compiled
+from acl_emu.native import Layout, Program, apply, compiled
 from acl_emu.tensor import BoundOperand, Operand, Shape
 
 Array = npt.NDArray[Any]
@@ -88,6 +88,21 @@ def mapped(
         attributes=attributes,
     )
     return Plan(Native(program, present, writes, workspace.size, run) if program else run, present, writes, workspace)
+
+
+def unbuffered(
+    kernel: Callable[..., Array], *, reads: Sequence[Operand], writes: Sequence[Operand], compute: npt.DTypeLike, single: bool = False, **attributes: Any
+) -> Plan:
+    """``writes = kernel(*reads, **attributes)``, evaluated in ``compute`` and rounded once; casts take no place in the workspace."""
+
+    def run(inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], _: int) -> None:
+        arrays = [[operand.array() for operand in operands] for operands in (inputs, outputs)]
+        apply(kernel, *arrays, compute=compute, single=single, **attributes)
+
+    layouts = [[_layout(operand) for operand in operands] for operands in (reads, writes)]
+    via, everything = layouts[1][0].dtype, range(len(writes))
+    program = compiled(kernel, *layouts, via=via, compute=np.dtype(compute), single=single, raw=everything, attributes=attributes)
+    return Plan(Native(program, reads, writes, 0, run) if program else run, reads, writes, Workspace())
 
 
 class Native:

@@ -14,7 +14,7 @@ from acl_emu.errors import AclError
 from acl_emu.native.marks import MARKS, ROW
 from acl_emu.native.signature import signature_of
 from acl_emu.native.trace import trace
-from acl_emu.spec.kinds import BoolKind, FloatKind, HandleKind, IntKind, Kind, TensorKind
+from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, HandleKind, IntKind, Kind, TensorKind
 from acl_emu.spec.operator import Operator
 from acl_emu.tensor import IntArray, Operand, Scalar, make_view
 from aclnnop.index import MODULES
@@ -56,6 +56,8 @@ def _values(name: str, kind: Kind, shape: tuple[int, ...]) -> list[Any]:
         return [*given, None] if kind.optional else given
     if isinstance(kind, IntKind):
         return [choice.value for choice in kind.choices] if kind.choices else [len(shape) - 1]
+    if isinstance(kind, DataTypeKind):
+        return [dtypes.FLOAT.code]
     if isinstance(kind, FloatKind):
         return list(_NUMBERS)
     if isinstance(kind, BoolKind):

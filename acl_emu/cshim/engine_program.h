@@ -56,6 +56,8 @@ typedef struct {
     int64_t fused_count;
     const fused_entry *whole; /* a kernel compiled as a whole, or NULL, and what of it is called */
     fused_kernel *kernel;
+    size_t reductions;
+    unsigned char ways[MOST_OPERANDS]; /* whole kernels: how the elements of a row are reached, see engine_whole.c */
     char *memory[MOST_OPERANDS];
     int streamed; /* results are so large that they pass by the caches */
     size_t lane_size, tile;

@@ -6,25 +6,28 @@
 
 enum { TURNED_BYTES = 1 << 20, LEAST_TURNED = 16, MOST_TURNED = BLOCK_RUN };
 
-static int has_one_for_a_row(const job *work, int64_t operand)
+/* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
+ * they lie far apart and next to those; or gathered. */
+enum { ONE, IN_MEMORY, TURNED, GATHERED };
+
+static int way_of(const job *work, int64_t operand)
 {
     const int64_t reads = work->program->reads;
-    if (operand >= reads) {
-        return work->program->of_rows >> (operand - reads) & 1;
+    const range_view *outer = &work->operands[operand].outer, *inner = &work->operands[operand].inner;
+    const int64_t item = work->operands[operand].item;
+    if (operand >= reads && (work->program->of_rows >> (operand - reads) & 1)) {
+        return ONE;
     }
-    for (int64_t k = 0; k < work->fused_count; k++) {
+    for (int64_t k = 0; operand < reads && k < work->fused_count; k++) {
         if (work->fused_operands[k] == operand) {
-            return 1;
+            return ONE;
         }
     }
-    return 0;
-}
-
-/* Whether the elements of a row lie far apart, and next to those of the rows beside it. */
-static int is_turned(const operand_view *operand)
-{
-    const range_view *outer = &operand->outer, *inner = &operand->inner;
-    return inner->count == 1 && inner->stride[0] > operand->item && outer->stride[outer->count - 1] == operand->item;
+    if (lies_in_row(&work->operands[operand])) {
+        return IN_MEMORY;
+    }
+    const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
+    return beside && work->program->shape == ROWS ? TURNED : GATHERED;
 }
 
 static size_t padded(size_t n)
@@ -47,8 +50,8 @@ static size_t row_length(const job *work)
 static int64_t rows_at_once(const job *work)
 {
     const header *program = work->program;
-    for (int64_t k = 0; program->shape == ROWS && k < program->operands; k++) {
-        if (!has_one_for_a_row(work, k) && is_turned(&work->operands[k])) {
+    for (int64_t k = 0; k < program->operands; k++) {
+        if (work->ways[k] == TURNED) {
             const int64_t fitting = TURNED_BYTES / (program->inner * work->operands[k].item) / 8 * 8;
             return fitting < LEAST_TURNED ? LEAST_TURNED : fitting < MOST_TURNED ? fitting : MOST_TURNED;
         }
@@ -60,6 +63,10 @@ int acl_emu_divide_whole(job *work)
 {
     const header *program = work->program;
     work->tile = TILE_BYTES / sizeof(float);
+    work->reductions = strlen(work->whole->reductions);
+    for (int64_t k = 0; k < program->operands; k++) {
+        work->ways[k] = (unsigned char)way_of(work, k);
+    }
     switch (program->shape) {
     case MAP:
         work->unit_length = CHUNK_TILES * (int64_t)work->tile;
@@ -81,7 +88,7 @@ int acl_emu_divide_whole(job *work)
         work->unit_length = TOTAL_TILES * (int64_t)work->tile;
         work->chunks = (program->inner + work->unit_length - 1) / work->unit_length;
         work->units = program->outer * work->chunks;
-        work->partials = malloc((size_t)work->units * strlen(work->whole->reductions) * PARTIALS * sizeof(double));
+        work->partials = malloc((size_t)work->units * work->reductions * PARTIALS * sizeof(double));
         return work->partials != NULL;
     }
 }
@@ -96,7 +103,7 @@ static int64_t pitch_of(const job *work, int64_t operand)
 
 static size_t gathered_size(const job *work, int64_t operand)
 {
-    if (work->program->shape == ROWS && is_turned(&work->operands[operand])) {
+    if (work->ways[operand] == TURNED) {
         return (size_t)(work->unit_length * pitch_of(work, operand));
     }
     return (row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
@@ -105,7 +112,7 @@ static size_t gathered_size(const job *work, int64_t operand)
 static size_t sums_size(const job *work)
 {
     const size_t each = work->program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
-    return (strlen(work->whole->reductions) + (size_t)(work->program->operands - work->program->reads)) * each * sizeof(double);
+    return (work->reductions + (size_t)(work->program->operands - work->program->reads)) * each * sizeof(double);
 }
 
 size_t acl_emu_whole_room(const job *work)
@@ -128,7 +135,7 @@ void acl_emu_prepare_whole(const job *work, room *own, char *next)
         next += padded(row_length(work)) * sizeof(double);
     }
     own->sums = (double *)next;
-    own->results = own->sums + strlen(work->whole->reductions) * (work->program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS);
+    own->results = own->sums + work->reductions * (work->program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS);
     memcpy(own->constants, work->fused_constants, (size_t)work->fused_count * sizeof(double));
 }
 
@@ -148,16 +155,6 @@ static void begin_row(const job *work, room *own, int64_t outer)
             acl_emu_engine_tiles->load[1][work->operands[operand].dtype](&own->constants[k], base_of(work, operand, outer), 1);
         }
     }
-}
-
-/* Where the elements of an operand lie in a row: in memory, or in the thread's room. */
-static char *row_of(const job *work, room *own, int64_t operand, const place *at)
-{
-    const operand_view *view = &work->operands[operand];
-    if (lies_in_row(view)) {
-        return base_of(work, operand, at->outer) + at->first * view->item;
-    }
-    return own->rows[operand];
 }
 
 static void gather(const job *work, room *own, int64_t operand, const place *at)
@@ -182,7 +179,7 @@ static void spread_out(const job *work, room *own, int64_t operand, const place 
     }
 }
 
-/* Have the kernel work on a row or a part of one; operands that are turned have been gathered, and are spread out, by the caller. */
+/* Have the kernel work on a row or a part of one, the `turned`th of those that were gathered together. */
 static void call_kernel(const job *work, room *own, fused_kernel *kernel, const place *at, int64_t turned)
 {
     const header *program = work->program;
@@ -190,25 +187,26 @@ static void call_kernel(const job *work, room *own, fused_kernel *kernel, const 
     void *outs[MOST_OPERANDS];
     int streamed = work->streamed;
     for (int64_t k = 0; k < program->operands; k++) {
-        const operand_view *view = &work->operands[k];
-        char *row = row_of(work, own, k, at);
-        if (row == own->rows[k] && turned >= 0 && is_turned(view)) {
+        char *row = own->rows[k];
+        if (work->ways[k] == IN_MEMORY) {
+            row = base_of(work, k, at->outer) + at->first * work->operands[k].item;
+        } else if (work->ways[k] == TURNED) {
             row += turned * pitch_of(work, k);
-        } else if (row == own->rows[k] && k < program->reads && !has_one_for_a_row(work, k)) {
+        } else if (work->ways[k] == GATHERED && k < program->reads) {
             gather(work, own, k, at);
         }
         if (k < program->reads) {
             ins[k] = row;
         } else {
             outs[k - program->reads] = row;
-            streamed &= lies_in_row(view) && (uintptr_t)row % acl_emu_engine_tiles->vector_bytes == 0;
+            streamed &= work->ways[k] == IN_MEMORY && (uintptr_t)row % acl_emu_engine_tiles->vector_bytes == 0;
         }
     }
     const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
     const fused_call call = {outs, ins, own->constants, own->kept, own->sums, own->results, stride, streamed};
     kernel(&call, at->n);
     for (int64_t k = program->reads; k < program->operands; k++) {
-        if (outs[k - program->reads] == own->rows[k] && !(turned >= 0 && is_turned(&work->operands[k])) && !has_one_for_a_row(work, k)) {
+        if (work->ways[k] == GATHERED) {
             spread_out(work, own, k, at);
         }
     }
@@ -220,7 +218,7 @@ static void store_results(const job *work, room *own, const place *at, size_t n)
     const header *program = work->program;
     const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : work->whole->finish ? PARTIALS : 1;
     for (int64_t k = program->reads; k < program->operands; k++) {
-        if (!has_one_for_a_row(work, k)) {
+        if (work->ways[k] != ONE) {
             continue;
         }
         const operand_view *view = &work->operands[k];
@@ -305,7 +303,7 @@ static void run_rows(const job *work, room *own, int64_t unit)
     end = end < program->outer ? end : program->outer;
     const size_t n = (size_t)program->inner;
     for (int64_t k = 0; k < program->reads; k++) {
-        if (is_turned(&work->operands[k]) && !has_one_for_a_row(work, k)) {
+        if (work->ways[k] == TURNED) {
             acl_emu_move_turned(&work->operands[k], work->memory[k], begin, end - begin, n, own->rows[k], pitch_of(work, k), 0);
         }
     }
@@ -316,7 +314,7 @@ static void run_rows(const job *work, room *own, int64_t unit)
         finish_row(work, own, row);
     }
     for (int64_t k = program->reads; k < program->operands; k++) {
-        if (is_turned(&work->operands[k]) && !has_one_for_a_row(work, k)) {
+        if (work->ways[k] == TURNED) {
             acl_emu_move_turned(&work->operands[k], work->memory[k], begin, end - begin, n, own->rows[k], pitch_of(work, k), 1);
         }
     }
@@ -346,7 +344,7 @@ static void run_columns(const job *work, room *own, int64_t unit)
 /* TOTALS: parts of a long row; what they found is combined in order when all are through. */
 static void run_part(const job *work, room *own, int64_t unit)
 {
-    const size_t size = strlen(work->whole->reductions) * PARTIALS;
+    const size_t size = work->reductions * PARTIALS;
     const int64_t row = unit / work->chunks, first = unit % work->chunks * work->unit_length, left = work->program->inner - first;
     const place at = {.outer = row, .first = first, .n = (size_t)(left < work->unit_length ? left : work->unit_length)};
     begin_row(work, own, row);
@@ -357,7 +355,7 @@ static void run_part(const job *work, room *own, int64_t unit)
 void acl_emu_finish_whole(const job *work, room *own)
 {
     const char *reductions = work->whole->reductions;
-    const size_t size = strlen(reductions) * PARTIALS;
+    const size_t size = work->reductions * PARTIALS;
     for (int64_t row = 0; row < work->program->outer; row++) {
         const double *found = work->partials + (size_t)(row * work->chunks) * size;
         memcpy(own->sums, found, size * sizeof(double));

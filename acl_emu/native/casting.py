@@ -14,8 +14,9 @@ Array = npt.NDArray[Any]
 
 def cast(source: Array, target: Array) -> None:
     """``target = source``, rounded once where its type is narrower."""
-    apply(_same, (source,), (target,), compute=np.float64 if source.dtype == np.float64 else np.float32)
+    apply(same, (source,), (target,), compute=np.float64 if source.dtype == np.float64 else np.float32)
 
 
-def _same(values: Array) -> Array:
+def same(values: Array) -> Array:
+    """As it is: only what is stored is rounded."""
     return values

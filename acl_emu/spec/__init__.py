@@ -1,7 +1,7 @@
 """The declaration language: an operator is one annotated function, and everything else is derived from it."""
 
 from acl_emu.executor import Plan, nothing
-from acl_emu.launch import Array, direct, mapped
+from acl_emu.launch import Array, direct, mapped, unbuffered
 from acl_emu.soc import ALL, Product
 from acl_emu.spec.checks import (
     broadcast_shape,
@@ -103,5 +103,6 @@ __all__ = [
     "same_shape",
     "scalar_castable",
     "shape_is",
+    "unbuffered",
     "wrap_dim",
 ]

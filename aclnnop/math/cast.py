@@ -3,6 +3,8 @@
 from itertools import product
 from typing import Annotated
 
+import numpy as np
+
 from acl_emu import constants as c
 from acl_emu import soc
 from acl_emu.dtypes import (
@@ -27,7 +29,7 @@ from acl_emu.dtypes import (
     dtype_name,
 )
 from acl_emu.errors import AclnnInner
-from acl_emu.native import casting
+from acl_emu.native.casting import same
 from acl_emu.spec import (
     ALL,
     Array,
@@ -42,6 +44,7 @@ from acl_emu.spec import (
     operator,
     require,
     same_shape,
+    unbuffered,
 )
 from aclnnop.math.arithmetic import NUMBERS
 from aclnnop.math.conversion import converted
@@ -78,14 +81,14 @@ def aclnnCast(self: Source, dtype: Annotated[int, DataTypeKind("const aclDataTyp
         raise AclnnInner(text, c.ACLNN_ERR_INNER_TILING_ERROR)
     if 0 in self.shape:
         return nothing()
+    if self.dtype in FLOATS and out.dtype in FLOATS:
+        return unbuffered(same, reads=(self,), writes=(out,), compute=np.float32)
     return direct(cast, reads=(self,), writes=(out,), scratch={}, origin=self.dtype, dtype=out.dtype, shape=self.shape)
 
 
 def cast(source: Array, target: Array, *, origin: DType, dtype: DType, shape: tuple[int, ...]) -> None:
     """By way of what numpy computes with, where a type is none of its own."""
-    if origin in FLOATS and dtype in FLOATS:
-        casting.cast(source, target)
-    elif origin in NARROW or dtype in NARROW:
+    if origin in NARROW or dtype in NARROW:
         target[...] = encoded(decoded(source, origin, shape), dtype)
     else:
         target[...] = converted(source, dtype)

@@ -6,8 +6,6 @@ import numpy as np
 
 from acl_emu import dtypes
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
-from acl_emu.native import apply
-from acl_emu.native.marks import LANES, whole
 from acl_emu.spec import (
     ALL,
     Array,
@@ -19,11 +17,11 @@ from acl_emu.spec import (
     Out,
     Plan,
     Product,
-    direct,
     mapped,
     operator,
     require,
     shape_is,
+    unbuffered,
 )
 from aclnnop.math.arithmetic import NUMBERS
 from aclnnop.math.conversion import converted
@@ -48,16 +46,10 @@ def aclnnReduceSum(
     shape = reduced_shape(self, axes, keepDims)
     shape_is(out, shape, "self without the reduced dimensions")
     if out.dtype in (FLOAT, FLOAT16, BF16) and self.dtype is out.dtype and out.size:
-        return direct(total_of_floats, reads=(self,), writes=(out,), scratch={}, axes=axes)
+        return unbuffered(sum_along, reads=(self,), writes=(out,), compute=np.float64, single=True, axes=axes, shape=out.shape)
     return mapped(total, reads=(self,), writes=(out,), via=out.dtype, raw=(self,), axes=axes, shape=shape, dtype=out.dtype)
 
 
-def total_of_floats(values: Array, out: Array, *, axes: tuple[int, ...]) -> None:
-    """Added in float64, rounded once."""
-    apply(sum_along, (values,), (out,), compute=np.float64, single=True, axes=axes, shape=out.shape)
-
-
-@whole(LANES, axes=(1,), shape=(4,))
 def sum_along(values: Array, *, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
     """The sums of all slices."""
     sums: Array = (values.sum(axis=axes) if values.ndim else values).reshape(shape)
