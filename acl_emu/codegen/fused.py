@@ -159,7 +159,31 @@ class _Kernel:
             yield from self._begin(name, lane)
         if lane == "settled":
             yield from self._certain(needed)
-        yield "    for (size_t i = 0; i < n; i += FLOATS) {"
+        body = list(self._body(phase, lane, needed, whole, ending, keep, at_hand))
+        if self._is_taken_by_twos(ending):
+            yield from self._by_twos(body, ending, lane)
+        else:
+            yield "    for (size_t i = 0; i < n; i += FLOATS) {"
+            yield from body
+            yield "    }"
+        if graph.in_parts:
+            for name in ending if not self.columns else ():
+                yield f"    store_{self._kind(name, lane)}(call->sums + {graph.reductions.index(name)} * PARTIALS, {self._held(name, lane)});"
+        else:
+            yield from self._rows(phase, ending, lane)
+
+    def _body(
+        self,
+        phase: int,
+        lane: str,
+        needed: Sequence[str],
+        whole: Sequence[str],
+        ending: Sequence[str],
+        keep: Sequence[str],
+        at_hand: Sequence[str],
+    ) -> Iterator[str]:
+        """What a phase does with a vector of elements."""
+        graph = self.graph
         yield "        const size_t left = n - i;"
         for name in graph.inputs:
             if name in whole:
@@ -179,12 +203,33 @@ class _Kernel:
         for name in stored if lane != "settled" else ():
             result = f"JOINED_{self.storage}(l{name}, u{name})" if lane == "double" else f"f{name}"
             yield f"        PUT_{self.storage}(out{graph.outputs.index(name)}, i, left, {result});"
+
+    def _is_taken_by_twos(self, ending: Sequence[str]) -> bool:
+        """Whether a reduction would wait for itself: nothing but cheap steps between one addition and the next."""
+        return bool(ending) and self.graph.in_parts and not self.columns and not any(step.op in DEAR for step in self.graph.steps.values())
+
+    def _by_twos(self, body: list[str], ending: Sequence[str], lane: str) -> Iterator[str]:
+        """Two vectors at a time, added up apart from each other."""
+        for name in ending:
+            for line in self._begin(name, lane):
+                yield _other(line)
+        yield "    for (size_t i = 0; i < n; i += FLOATS) {"
+        yield from body
+        yield "        i += FLOATS;"
+        yield "        if (i < n) {"
+        yield from ("    " + _other(line) for line in body)
+        yield "        }"
         yield "    }"
-        if graph.in_parts:
-            for name in ending if not self.columns else ():
-                yield f"    store_{self._kind(name, lane)}(call->sums + {graph.reductions.index(name)} * PARTIALS, {self._held(name, lane)});"
-        else:
-            yield from self._rows(phase, ending, lane)
+        for name in ending:
+            held = [one.strip() for one in self._held(name, lane).split(",")]
+            for one in held:
+                if self.graph.steps[name].op == "sum":
+                    yield f"    {one} += {_other(one)};"
+                elif one[0] == "n":
+                    yield f"    {one} |= {_other(one)};"
+                else:
+                    lanes = "float" if one[0] == "f" else "double"
+                    yield f"    {one} = {'larger' if lanes == 'float' else 'maximum'}_{lanes}({one}, {_other(one)});"
 
     # Elements
 
@@ -388,6 +433,11 @@ class _Kernel:
         for name in names:
             if name in graph.row_outputs:
                 yield f"    call->results[{graph.outputs.index(name)}] = d{name}[0];"
+
+
+def _other(line: str) -> str:
+    """The same for the other of two vectors: what a reduction is held in has another name."""
+    return re.sub(r"\b([flun]_t\d+)\b", r"\1b", line)
 
 
 def _without_unused(lines: list[str]) -> list[str]:

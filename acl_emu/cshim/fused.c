@@ -4546,13 +4546,25 @@ static void g34_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
+    float_vector f_t0b = all_float(-INFINITY);
+    float_mask n_t0b = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector vt0 = live_float(left, fi0, -INFINITY);
+            f_t0b = larger_float(f_t0b, vt0);
+            n_t0b |= not_equal_float(vt0, vt0);
+        }
     }
+    f_t0 = larger_float(f_t0, f_t0b);
+    n_t0 |= n_t0b;
     store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
@@ -4572,13 +4584,25 @@ static void g34_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
+    float_vector f_t0b = all_float(-INFINITY);
+    float_mask n_t0b = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector vt0 = live_float(left, fi0, -INFINITY);
+            f_t0b = larger_float(f_t0b, vt0);
+            n_t0b |= not_equal_float(vt0, vt0);
+        }
     }
+    f_t0 = larger_float(f_t0, f_t0b);
+    n_t0 |= n_t0b;
     store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
@@ -4598,13 +4622,25 @@ static void g34_f16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
+    float_vector f_t0b = all_float(-INFINITY);
+    float_mask n_t0b = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector vt0 = live_float(left, fi0, -INFINITY);
+            f_t0b = larger_float(f_t0b, vt0);
+            n_t0b |= not_equal_float(vt0, vt0);
+        }
     }
+    f_t0 = larger_float(f_t0, f_t0b);
+    n_t0 |= n_t0b;
     store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
@@ -4624,13 +4660,25 @@ static void g34_bf16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
+    float_vector f_t0b = all_float(-INFINITY);
+    float_mask n_t0b = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector vt0 = live_float(left, fi0, -INFINITY);
         f_t0 = larger_float(f_t0, vt0);
         n_t0 |= not_equal_float(vt0, vt0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector vt0 = live_float(left, fi0, -INFINITY);
+            f_t0b = larger_float(f_t0b, vt0);
+            n_t0b |= not_equal_float(vt0, vt0);
+        }
     }
+    f_t0 = larger_float(f_t0, f_t0b);
+    n_t0 |= n_t0b;
     store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
@@ -17927,6 +17975,7 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -17953,7 +18002,37 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -17995,6 +18074,7 @@ static void g101_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -18009,7 +18089,25 @@ static void g101_f32_plain(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
         u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(0));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / all_float(0);
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - all_float(0);
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
+            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -18039,6 +18137,7 @@ static void g101_f16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -18065,7 +18164,37 @@ static void g101_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -18107,6 +18236,7 @@ static void g101_bf16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -18133,7 +18263,37 @@ static void g101_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -18184,6 +18344,7 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -18210,7 +18371,37 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -18252,6 +18443,7 @@ static void g102_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -18266,7 +18458,25 @@ static void g102_f32_plain(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
         u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(0));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / all_float(0);
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - all_float(0);
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
+            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -18296,6 +18506,7 @@ static void g102_f16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -18322,7 +18533,37 @@ static void g102_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -18364,6 +18605,7 @@ static void g102_bf16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -18390,7 +18632,37 @@ static void g102_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -18601,6 +18873,7 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -18625,7 +18898,35 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = select_double(ut2, ut4, ut5);
         l_t7 = l_t7 + live_lower(left, lt6, 0);
         u_t7 = u_t7 + live_upper(left, ut6, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7b = l_t7b + live_lower(left, lt6, 0);
+            u_t7b = u_t7b + live_upper(left, ut6, 0);
+        }
     }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
@@ -18665,6 +18966,7 @@ static void g104_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -18678,7 +18980,24 @@ static void g104_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
         u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(1));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft3 * ft1;
+            const float_vector ft5 = ft1 - all_float(0.5);
+            const float_vector ft6 = select_float(ft2, ft4, ft5);
+            l_t7b = l_t7b + lower_half(live_float(left, ft6, 0));
+            u_t7b = u_t7b + upper_half(live_float(left, ft6, 0));
+        }
     }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
@@ -18707,6 +19026,7 @@ static void g104_f16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -18731,7 +19051,35 @@ static void g104_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = select_double(ut2, ut4, ut5);
         l_t7 = l_t7 + live_lower(left, lt6, 0);
         u_t7 = u_t7 + live_upper(left, ut6, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7b = l_t7b + live_lower(left, lt6, 0);
+            u_t7b = u_t7b + live_upper(left, ut6, 0);
+        }
     }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
@@ -18771,6 +19119,7 @@ static void g104_bf16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -18795,7 +19144,35 @@ static void g104_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = select_double(ut2, ut4, ut5);
         l_t7 = l_t7 + live_lower(left, lt6, 0);
         u_t7 = u_t7 + live_upper(left, ut6, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7b = l_t7b + live_lower(left, lt6, 0);
+            u_t7b = u_t7b + live_upper(left, ut6, 0);
+        }
     }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
@@ -18844,6 +19221,7 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -18868,7 +19246,35 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = select_double(ut2, ut4, ut5);
         l_t7 = l_t7 + live_lower(left, lt6, 0);
         u_t7 = u_t7 + live_upper(left, ut6, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7b = l_t7b + live_lower(left, lt6, 0);
+            u_t7b = u_t7b + live_upper(left, ut6, 0);
+        }
     }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
@@ -18908,6 +19314,7 @@ static void g105_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -18921,7 +19328,24 @@ static void g105_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
         u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(1));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft3 * ft1;
+            const float_vector ft5 = ft1 - all_float(0.5);
+            const float_vector ft6 = select_float(ft2, ft4, ft5);
+            l_t7b = l_t7b + lower_half(live_float(left, ft6, 0));
+            u_t7b = u_t7b + upper_half(live_float(left, ft6, 0));
+        }
     }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
@@ -18950,6 +19374,7 @@ static void g105_f16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -18974,7 +19399,35 @@ static void g105_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = select_double(ut2, ut4, ut5);
         l_t7 = l_t7 + live_lower(left, lt6, 0);
         u_t7 = u_t7 + live_upper(left, ut6, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7b = l_t7b + live_lower(left, lt6, 0);
+            u_t7b = u_t7b + live_upper(left, ut6, 0);
+        }
     }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
@@ -19014,6 +19467,7 @@ static void g105_bf16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    double_vector l_t7b = all_double(0), u_t7b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -19038,7 +19492,35 @@ static void g105_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = select_double(ut2, ut4, ut5);
         l_t7 = l_t7 + live_lower(left, lt6, 0);
         u_t7 = u_t7 + live_upper(left, ut6, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7b = l_t7b + live_lower(left, lt6, 0);
+            u_t7b = u_t7b + live_upper(left, ut6, 0);
+        }
     }
+    l_t7 += l_t7b;
+    u_t7 += u_t7b;
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
@@ -19272,6 +19754,7 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -19298,7 +19781,37 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -19344,6 +19857,7 @@ static void g107_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -19358,7 +19872,25 @@ static void g107_f32_plain(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
         u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, fk0);
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / fk0;
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - fk1;
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
+            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -19392,6 +19924,7 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -19418,7 +19951,37 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -19464,6 +20027,7 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -19490,7 +20054,37 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -19545,6 +20139,7 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -19571,7 +20166,37 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -19617,6 +20242,7 @@ static void g108_f32_plain(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -19631,7 +20257,25 @@ static void g108_f32_plain(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
         u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, fk0);
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / fk0;
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - fk1;
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
+            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -19665,6 +20309,7 @@ static void g108_f16_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -19691,7 +20336,37 @@ static void g108_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -19737,6 +20412,7 @@ static void g108_bf16_in_double(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t8b = all_double(0), u_t8b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -19763,7 +20439,37 @@ static void g108_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = select_double(ut2, ut5, ut6);
         l_t8 = l_t8 + live_lower(left, lt7, 0);
         u_t8 = u_t8 + live_upper(left, ut7, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8b = l_t8b + live_lower(left, lt7, 0);
+            u_t8b = u_t8b + live_upper(left, ut7, 0);
+        }
     }
+    l_t8 += l_t8b;
+    u_t8 += u_t8b;
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
@@ -19818,6 +20524,7 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -19832,7 +20539,25 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = absolute_double(ut0);
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -19862,6 +20587,7 @@ static void g109_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -19870,7 +20596,19 @@ static void g109_f32_plain(const fused_call *call, size_t n)
         const float_vector ft1 = absolute_float(ft0);
         l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
         u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
+            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -19894,6 +20632,7 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -19908,7 +20647,25 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = absolute_double(ut0);
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -19938,6 +20695,7 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -19952,7 +20710,25 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = absolute_double(ut0);
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -19991,6 +20767,7 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -20005,7 +20782,25 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = absolute_double(ut0);
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -20035,6 +20830,7 @@ static void g110_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -20043,7 +20839,19 @@ static void g110_f32_plain(const fused_call *call, size_t n)
         const float_vector ft1 = absolute_float(ft0);
         l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
         u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
+            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -20067,6 +20875,7 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -20081,7 +20890,25 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = absolute_double(ut0);
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -20111,6 +20938,7 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -20125,7 +20953,25 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = absolute_double(ut0);
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -20277,6 +21123,7 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -20291,7 +21138,25 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ut0;
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -20321,6 +21186,7 @@ static void g112_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -20329,7 +21195,19 @@ static void g112_f32_plain(const fused_call *call, size_t n)
         const float_vector ft1 = ft0 * ft0;
         l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
         u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = ft0 * ft0;
+            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
+            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -20353,6 +21231,7 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -20367,7 +21246,25 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ut0;
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -20397,6 +21294,7 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -20411,7 +21309,25 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ut0;
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -20450,6 +21366,7 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -20464,7 +21381,25 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ut0;
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -20494,6 +21429,7 @@ static void g113_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -20502,7 +21438,19 @@ static void g113_f32_plain(const fused_call *call, size_t n)
         const float_vector ft1 = ft0 * ft0;
         l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
         u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector fi1 = FETCH_f32(in1, i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = ft0 * ft0;
+            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
+            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -20526,6 +21474,7 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -20540,7 +21489,25 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ut0;
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -20570,6 +21537,7 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
+    double_vector l_t2b = all_double(0), u_t2b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -20584,7 +21552,25 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ut0;
         l_t2 = l_t2 + live_lower(left, lt1, 0);
         u_t2 = u_t2 + live_upper(left, ut1, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2b = l_t2b + live_lower(left, lt1, 0);
+            u_t2b = u_t2b + live_upper(left, ut1, 0);
+        }
     }
+    l_t2 += l_t2b;
+    u_t2 += u_t2b;
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
@@ -24671,6 +25657,7 @@ static void g135_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
+    double_vector l_t0b = all_double(0), u_t0b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -24678,7 +25665,18 @@ static void g135_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         l_t0 = l_t0 + live_lower(left, li0, 0);
         u_t0 = u_t0 + live_upper(left, ui0, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            l_t0b = l_t0b + live_lower(left, li0, 0);
+            u_t0b = u_t0b + live_upper(left, ui0, 0);
+        }
     }
+    l_t0 += l_t0b;
+    u_t0 += u_t0b;
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
@@ -24699,12 +25697,22 @@ static void g135_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
+    double_vector l_t0b = all_double(0), u_t0b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         l_t0 = l_t0 + lower_half(live_float(left, fi0, 0));
         u_t0 = u_t0 + upper_half(live_float(left, fi0, 0));
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            l_t0b = l_t0b + lower_half(live_float(left, fi0, 0));
+            u_t0b = u_t0b + upper_half(live_float(left, fi0, 0));
+        }
     }
+    l_t0 += l_t0b;
+    u_t0 += u_t0b;
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
@@ -24723,6 +25731,7 @@ static void g135_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
+    double_vector l_t0b = all_double(0), u_t0b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -24730,7 +25739,18 @@ static void g135_f16_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         l_t0 = l_t0 + live_lower(left, li0, 0);
         u_t0 = u_t0 + live_upper(left, ui0, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            l_t0b = l_t0b + live_lower(left, li0, 0);
+            u_t0b = u_t0b + live_upper(left, ui0, 0);
+        }
     }
+    l_t0 += l_t0b;
+    u_t0 += u_t0b;
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
@@ -24751,6 +25771,7 @@ static void g135_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
+    double_vector l_t0b = all_double(0), u_t0b = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -24758,7 +25779,18 @@ static void g135_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         l_t0 = l_t0 + live_lower(left, li0, 0);
         u_t0 = u_t0 + live_upper(left, ui0, 0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            l_t0b = l_t0b + live_lower(left, li0, 0);
+            u_t0b = u_t0b + live_upper(left, ui0, 0);
+        }
     }
+    l_t0 += l_t0b;
+    u_t0 += u_t0b;
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 

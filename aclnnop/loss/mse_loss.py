@@ -8,4 +8,4 @@ from aclnnop.loss.reduction import ZERO_DIM, loss
 @operator(products=ALL - {Product.A310B})
 def aclnnMseLoss(self: FloatIn, target: FloatIn, reduction: ReductionMode, out: FloatOut) -> Plan:
     """Square ``self - target``, and reduce all of it."""
-    return loss(squared_error, (self, target), out, reduction, reduced=ZERO_DIM)
+    return loss(squared_error, (self, target), out, reduction, reduced=ZERO_DIM, single=True)

@@ -9,7 +9,7 @@ def aclnnMseLossBackward(gradOutput: FloatIn, self: FloatIn, target: FloatIn, re
     """Scale ``gradOutput`` by twice ``self - target``."""
     same_dtype(self, gradOutput, target)
     # In float32 the product may overflow where the mean does not.
-    return gradient(twice_the_error, (gradOutput, self, target), out, reduction, precise=True)
+    return gradient(twice_the_error, (gradOutput, self, target), out, reduction, precise=True, single=True)
 
 
 def twice_the_error(x: Array, y: Array) -> Array:

@@ -8,4 +8,4 @@ from aclnnop.loss.reduction import loss
 @operator(products=ALL - {Product.A310B})
 def aclnnMseLossOut(self: FloatIn, target: FloatIn, reduction: ReductionMode, out: FloatOut) -> Plan:
     """Square ``self - target``, and reduce its first axis."""
-    return loss(squared_error, (self, target), out, reduction, first_axis=True)
+    return loss(squared_error, (self, target), out, reduction, first_axis=True, single=True)

@@ -11,7 +11,7 @@ from aclnnop.loss.reduction import loss
 def aclnnSmoothL1Loss(self: FloatIn, target: FloatIn, reduction: ReductionMode, beta: Float, result: FloatOut) -> Plan:
     """Measure ``self - target``, small differences by their square."""
     require_beta(beta)
-    return loss(smooth_distance, (self, target), result, reduction, beta=beta)
+    return loss(smooth_distance, (self, target), result, reduction, single=True, beta=beta)
 
 
 def smooth_distance(x: Array, y: Array, *, beta: float) -> Array:

@@ -24,7 +24,8 @@ def aclnnScaledMaskedSoftmaxBackward(gradOutput: Scores, y: Scores, mask: Mask, 
     row_length(gradOutput)
     same_shape(gradOutput, y, out)
     mask_fits(mask, gradOutput)
-    return mapped(masked_gradient, reads=(gradOutput, y, mask), writes=(out,), via=y.dtype, compute=np.float64, raw=(mask,), scale=scale)
+    reads = (gradOutput, y, mask)
+    return mapped(masked_gradient, reads=reads, writes=(out,), via=y.dtype, compute=np.float64, single=True, raw=(mask,), scale=scale)
 
 
 def masked_gradient(grad: Array, output: Array, mask: Array, *, scale: float) -> Array:
