@@ -59,7 +59,7 @@ def _is_made(graph: Graph, storage: str, way: str) -> bool:
     if storage == "f32":
         return way != "settled"
     settled = storage in _DIGITS and _is_settled(graph, storage)
-    return storage in _STORAGES and {"settled": settled, "in_double": not settled, "plain": graph.rounds_once}[way]
+    return storage in _STORAGES and {"settled": settled, "in_double": not settled, "plain": graph.rounds_once(storage)}[way]
 
 
 def _is_settled(graph: Graph, storage: str) -> bool:

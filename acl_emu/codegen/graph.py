@@ -143,12 +143,12 @@ class Graph:
         """What is known of signs, whatever numbers are computed in."""
         return Errors(self, list(self.steps), {}).bounds
 
-    @cached_property
-    def rounds_once(self) -> bool:
-        """Whether one step rounds at most, given constants that need no rounding."""
+    def rounds_once(self, storage: str) -> bool:
+        """Whether one step rounds at most, given constants that need no rounding; twice a bfloat16 number may be too large for float."""
         if self.reductions or len(self.outputs) > 1:
             return False
-        rounding = [step for step in self.steps.values() if step.op not in _EXACT and not _is_scaling(step)]
+        large = "2" if storage == "bf16" else None
+        rounding = [s for s in self.steps.values() if s.op not in _EXACT and (not _is_scaling(s) or large in s.arguments)]
         return len(rounding) <= 1 and all(step.op in _ROUNDING for step in rounding)
 
     def exact_in_float(self, name: str) -> bool:
@@ -191,7 +191,8 @@ class Exactness:
     @property
     def has_products(self) -> bool:
         """Whether numbers may leave the range of float."""
-        return any(step.op in ("mul", "div", "square") and not _is_scaling(step) for step in self.graph.steps.values())
+        products = [step for step in self.graph.steps.values() if step.op in ("mul", "div", "square")]
+        return any(not _is_scaling(step) or "2" in step.arguments for step in products)
 
 
 class Errors:

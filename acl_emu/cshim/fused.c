@@ -6166,6 +6166,8 @@ static void g48_f16_plain(const fused_call *call, size_t n)
 static void g48_bf16_settled(const fused_call *call, size_t n)
 {
     int certain = 1;
+    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(call->ins[1], n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
@@ -6189,18 +6191,6 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
         } else {
             PUT_half(call->outs[0], i, left, ht1);
         }
-    }
-}
-
-static void g48_bf16_plain(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
     }
 }
 
@@ -6279,6 +6269,8 @@ static void g49_f16_plain(const fused_call *call, size_t n)
 static void g49_bf16_settled(const fused_call *call, size_t n)
 {
     int certain = 1;
+    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(call->ins[1], n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
@@ -6302,18 +6294,6 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
         } else {
             PUT_half(call->outs[0], i, left, ht1);
         }
-    }
-}
-
-static void g49_bf16_plain(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
     }
 }
 
@@ -7123,6 +7103,7 @@ static void g55_f16_plain(const fused_call *call, size_t n)
 static void g55_bf16_settled(const fused_call *call, size_t n)
 {
     int certain = 1;
+    certain &= is_moderate_bf16(call->ins[0], n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
@@ -22889,12 +22870,12 @@ static const fused_entry entries[] = {
      NULL},
     {"mul:2,i1 add:i0,t0",
      "", 0,
-     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, g48_bf16_plain}},
+     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:2,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, g49_bf16_plain}},
+     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,-1",
