@@ -118,7 +118,7 @@ def estimate(
             for name, value in zip(kernel.inputs, inputs, strict=True)
         }
         half_a_digit = 0 if precision is DOUBLE else 2.0**-24
-        known |= {name: Estimate(value, abs(value) * half_a_digit) for name, value in constants.items()}
+        known |= {name: Estimate(value, abs(value) * half_a_digit if np.isfinite(value) else 0.0) for name, value in constants.items()}
         for name, step in kernel.graph.steps.items():
             operands = [known[one] if one in known else Estimate(float(one), 0.0) for one in step.arguments]
             known[name] = _reduced(step, operands[0], axis, precision) if step.op in REDUCTIONS else _step(step.op, operands, precision)
@@ -177,6 +177,12 @@ def _step(op: str, operands: list[Estimate], precision: Precision) -> Estimate:
         error = np.where((off > 0) & ~(np.abs(values[0] - values[1]) > off), np.inf, 0)
     else:
         error = np.maximum(ea, eb)
+    # What infinities and NaN lead to is certain, unless they meet a number that may be zero.
+    odd = np.logical_or.reduce(np.broadcast_arrays(*(~np.isfinite(one) for one in values)))
+    sure = np.logical_and.reduce(np.broadcast_arrays(*(np.isfinite(e) & ((np.abs(v) > e) | (e == 0) | np.isnan(v)) for v, e in operands)))
+    error = np.where(~np.isfinite(value) & odd & sure, 0, error)
+    if precision is SINGLE:  # what is too large for float32 on the way
+        error = np.where(np.isfinite(value) & (size > 2.0**127), np.inf, error)
     if op in ("exp", "exp_of_difference", "log", "log1p"):
         return Estimate(value, np.where(np.isnan(error), np.inf, error))
     # Arithmetic on equal numbers gives equal numbers, however it is rounded.

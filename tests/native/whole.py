@@ -16,7 +16,7 @@ from tests.operators.accuracy import FLOAT16
 
 Array = npt.NDArray[Any]
 
-_CONSTANTS = (0.75, -1.5, 3.0, 1 / 3, 0.3, 1e-5, -100.0, 64.0, 2048.0, 1e-12, 2.0**-30 * 1.1, 1 - 1e-6, 1e20, np.nan, np.inf)
+CONSTANTS = (0.75, -1.5, 3.0, 1 / 3, 0.3, 1e-5, -100.0, 64.0, 2048.0, 1e-12, 2.0**-30 * 1.1, 1 - 1e-6, 1e20, np.nan, np.inf)
 CALM = ("normal", "unit", "near_one", "moderate", "small", "large", "negative")
 _DRAWN, _HARD, _ANY = 8192, 768, 256
 _VECTOR = 16
@@ -61,7 +61,7 @@ def _check_round(signature: str, dtype: np.dtype[Any], rng: np.random.Generator)
     return float(verdict.settled.mean())
 
 
-def drawn_constants(rng: np.random.Generator, known: Whole, choice: Sequence[float] = _CONSTANTS) -> dict[str, float]:
+def drawn_constants(rng: np.random.Generator, known: Whole, choice: Sequence[float] = CONSTANTS) -> dict[str, float]:
     """Numbers that a call brings."""
     drawn = rng.choice(choice, len(known.constants), replace=False)
     return {name: float(one) for name, one in zip(known.constants, drawn, strict=True)}
@@ -79,7 +79,7 @@ def check_bound(signature: str, rounds: int) -> None:
     rng = np.random.default_rng(len(signature))
     for _ in range(rounds):
         drawn = drawn_inputs(rng, len(known.inputs), _DRAWN, rng.choice([FLOAT16, BF16]), CALM)
-        numbers = drawn_constants(rng, known, _CONSTANTS[:8])
+        numbers = drawn_constants(rng, known, CONSTANTS[:8])
         (expected,) = estimate(known, drawn, numbers)
         actual = run(known.kernel, [one.astype(np.float32) for one in drawn], np.empty(_DRAWN, np.float32), **numbers)
         with np.errstate(all="ignore"):
