@@ -42,6 +42,7 @@ _NUMPY: dict[str, Any] = {
     "as_number": lambda mask: mask * 1.0,
 }
 
+
 class Precision(NamedTuple):
     """How far one step may be off, relative to its result."""
 

@@ -1,4 +1,4 @@
-"""Kernels on rows that are compiled as a whole against float64: reductions, several results, masks, numbers of rows; for whichever build."""
+"""Kernels on rows that are compiled as a whole against float64: reductions, several results, masks; for whichever build of the engine."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def drawn_rows(rng: np.random.Generator, signature: str, shape: tuple[int, int],
     if not calm:
         with np.errstate(all="ignore"):
             _make_odd(rng, [values[name] for name in named])
-    of_rows = rng.choice([np.dtype(np.float32), dtype] if calm or dtype == FLOAT else [np.dtype(t) for t in (np.float32, np.float64, dtype)])
+    of_rows = rng.choice([FLOAT, dtype] if calm or dtype == FLOAT else [FLOAT, dtype, np.dtype(np.float64)])
     for name in known.inputs:
         if name[0] == "x":
             other = rng.uniform(0.5, 4, (rows, 1)) if calm else rng.choice(_OF_ROWS, (rows, 1))
@@ -89,6 +89,18 @@ def _make_odd(rng: np.random.Generator, values: Sequence[Array]) -> None:
             one[:] = rng.choice([0.0, -0.0], length)
 
 
+def run_whole(given: Rows, inputs: list[Array], outputs: list[Array], loops: str, *, single: bool = False) -> None:
+    """Compute by the engine; if loops are named, in these, by a kernel compiled as a whole."""
+    options: dict[str, Any] = {"compute": np.float64, "single": single, "axis": given.axis, **given.constants}
+    if loops:
+        program = program_of(given.known.kernel, inputs, outputs, **options)
+        assert program is not None
+        assert given.known.graph.signature in program.signatures
+        plan = plan_of(program)
+        assert (plan.loops, plan.is_whole, plan.way == PLAIN_FLOAT) == (loops, True, single), plan
+    run(given.known.kernel, inputs, *outputs, **options)
+
+
 def check_rows(
     given: Rows,
     outputs: list[Array] | None = None,
@@ -104,15 +116,8 @@ def check_rows(
     """
     outputs = given.outputs() if outputs is None else outputs
     inputs = given.inputs if inputs is None else inputs
-    options: dict[str, Any] = {"compute": np.float64, "single": single, "axis": given.axis, **given.constants}
     expected = expected or expected_of(given, single=single)
-    if loops:
-        program = program_of(given.known.kernel, inputs, outputs, **options)
-        assert program is not None
-        assert given.known.graph.signature in program.signatures
-        plan = plan_of(program)
-        assert (plan.loops, plan.is_whole, plan.way == PLAIN_FLOAT) == (loops, True, single), plan
-    run(given.known.kernel, inputs, *outputs, **options)
+    run_whole(given, inputs, outputs, loops, single=single)
     shares = []
     for name, actual, wanted in zip(given.known.graph.outputs, outputs, expected, strict=True):
         wanted = Estimate(*(np.broadcast_to(part, actual.shape) for part in wanted))
