@@ -45,12 +45,15 @@ class Rows(NamedTuple):
         return [np.zeros(reduced, row_dtype) if name in graph.rows else np.zeros(shape, self.dtype) for name in graph.outputs]
 
 
-def drawn_rows(rng: np.random.Generator, signature: str, shape: tuple[int, int], dtype: np.dtype[Any], *, calm: bool = False) -> Rows:
-    """Rows of all kinds, each input of one of them; unless they have to be calm, odd ones among them."""
+def drawn_rows(
+    rng: np.random.Generator, signature: str, shape: tuple[int, int], dtype: np.dtype[Any], *, kinds: tuple[str, ...] = KINDS
+) -> Rows:
+    """Rows of some kinds, each input of one of them; if of all, with odd ones among them."""
     known = whole(signature)
+    calm = kinds != KINDS
     rows, length = shape
     named = [name for name in known.inputs if name[0] == "i"]
-    drawn = [drawn_inputs(rng, len(named), length, dtype, CALM if calm else KINDS) for _ in range(rows)]
+    drawn = [drawn_inputs(rng, len(named), length, dtype, kinds) for _ in range(rows)]
     values = {name: np.stack([row[place] for row in drawn]) for place, name in enumerate(named)}
     values |= {name: rng.random(shape) < rng.choice([0, 0.5, 0.9, 1], (rows, 1)) for name in known.inputs if name[0] == "m"}
     if not calm:
@@ -149,13 +152,16 @@ def check_kinds(signature: str, dtype: np.dtype[Any], rounds: int, *, single: bo
     rng = np.random.default_rng((len(signature), dtype.num, single))
     shares = []
     for length in LENGTHS * rounds:
-        given = drawn_rows(rng, signature, (20, length if loops_of(signature) == "rows" else length + _LEAST), dtype, calm=single)
+        given = drawn_rows(
+            rng, signature, (20, length if loops_of(signature) == "rows" else length + _LEAST), dtype, kinds=CALM if single else KINDS
+        )
         outputs = given.outputs(None if single else rng.choice([dtype, FLOAT]))
         shares.append(check_rows(given, outputs, loops=loops_of(signature), single=single))
         repeated = given._replace(inputs=[np.repeat(one, _VECTOR, axis=-1) if one.shape[-1] > 1 else one for one in given.inputs])
         shares.append(check_rows(repeated, loops=loops_of(signature), single=single))
     if whole(signature).graph.lane_outputs:  # so many numbers that some are hard to round
-        check_rows(drawn_rows(rng, signature, (24, 3001), dtype, calm=True), loops=loops_of(signature), single=single)
+        given = drawn_rows(rng, signature, (24, 3001), dtype, kinds=("normal", "negative", "dense"))
+        check_rows(given, loops=loops_of(signature), single=single)
     return float(np.mean(shares))
 
 

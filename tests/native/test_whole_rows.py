@@ -12,6 +12,7 @@ from acl_emu import native, soc
 from tests.native.graphs import judge, signatures, whole
 from tests.native.rows import LAYOUTS, check_kinds, check_layout, check_rows, drawn_rows, expected_of, loops_of, run_whole, stepped, turned
 from tests.native.support import assert_same, run
+from tests.native.whole import CALM
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate
 
 Array = npt.NDArray[Any]
@@ -119,7 +120,7 @@ def test_totals(signature: str, dtype: np.dtype[Any]) -> None:
     """Rows so long that they are cut into parts."""
     rng = np.random.default_rng(9)
     for rows, length in ((1, 65_536 + 9), (2, 150_001)):
-        given = drawn_rows(rng, signature, (1, 1500), dtype, calm=True)
+        given = drawn_rows(rng, signature, (1, 1500), dtype, kinds=CALM)
         given = given._replace(inputs=[np.resize(one, (rows, length)) for one in given.inputs])
         assert check_rows(given, given.outputs(rng.choice([dtype, FLOAT])), loops="totals") == 1
     given.inputs[0][1, 70_000] = np.nan
