@@ -160,7 +160,7 @@ def check_kinds(signature: str, dtype: np.dtype[Any], rounds: int, *, single: bo
         repeated = given._replace(inputs=[np.repeat(one, _VECTOR, axis=-1) if one.shape[-1] > 1 else one for one in given.inputs])
         shares.append(check_rows(repeated, loops=loops_of(signature), single=single))
     if whole(signature).graph.lane_outputs:  # so many numbers that some are hard to round
-        given = drawn_rows(rng, signature, (24, 3001), dtype, kinds=("normal", "negative", "dense"))
+        given = drawn_rows(rng, signature, (240, 301), dtype, kinds=("normal", "negative", "dense"))
         check_rows(given, loops=loops_of(signature), single=single)
     return float(np.mean(shares))
 

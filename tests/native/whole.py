@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 CONSTANTS = (0.75, -1.5, 3.0, 1 / 3, 0.3, 1e-5, -100.0, 64.0, 2048.0, 1e-12, 2.0**-30 * 1.1, 1 - 1e-6, 1e20, 1e-30, 3e30, np.nan, np.inf)
 CALM = ("normal", "unit", "near_one", "moderate", "small", "large", "negative")
-_OF_FEW_DIGITS, _OF_MANY_DIGITS = CONSTANTS[:3], CONSTANTS[3:6]
+_OF_FEW_DIGITS, _OF_MANY_DIGITS = CONSTANTS[:3], (0.75 + 2.0**-40, 3 - 2.0**-38, 1 / 3)
 _DRAWN, _MANY, _MOST, _HARD, _ANY = 8192, 1 << 16, 1 << 19, 768, 256
 _VECTOR = 16
 """Numbers in the widest vector."""
