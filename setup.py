@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the bridge and the C library are compiled, and the headers travel with the package."""
+"""What pyproject.toml cannot say: the bridge, the door and the C libraries are compiled, and the headers travel with the package."""
 
 import importlib.util
 import shutil
@@ -6,17 +6,17 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
 
 
 class BuildNative(build_ext):
-    """Builds the bridge (a cffi module), then the library beside the package."""
+    """Builds the bridge (a cffi module) and the door, then the libraries beside the package."""
 
     def run(self) -> None:
-        """Compile both; an editable install gets a note of which Python it belongs to."""
+        """Compile all; an editable install gets a note of which Python it belongs to."""
         if not Path(sysconfig.get_path("include"), "Python.h").exists():
             raise SystemExit("acl-emu: Python.h is missing; install the headers of your Python (Debian: apt-get install python3-dev)")
         super().run()
@@ -35,4 +35,12 @@ class BuildNative(build_ext):
             shutil.copytree(ROOT / "include", package / "include", dirs_exist_ok=True)
 
 
-setup(cffi_modules=["acl_emu/cshim/bridge_build.py:ffi"], cmdclass={"build_ext": BuildNative})
+DOOR = Extension(
+    "acl_emu.cshim._door",
+    ["acl_emu/cshim/door.c"],
+    include_dirs=["acl_emu/cshim"],
+    depends=["acl_emu/cshim/bridge.h", "acl_emu/cshim/shim.h"],
+    extra_compile_args=["-std=gnu11", "-O2", "-Wall", "-Wextra"],
+)
+
+setup(ext_modules=[DOOR], cffi_modules=["acl_emu/cshim/bridge_build.py:ffi"], cmdclass={"build_ext": BuildNative})

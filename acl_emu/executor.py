@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from acl_emu import constants as c
 from acl_emu import context, handles, memory, observe
+from acl_emu.cshim._bridge import lib
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, AclnnRuntime, DeviceFault
 from acl_emu.tensor import BoundOperand, Operand, Shape, Tensor
 
@@ -71,7 +72,7 @@ class Plan:
     Calls that phase one decides alike share a plan, also at the same time: it holds no tensor, and running it changes nothing in it.
     """
 
-    __slots__ = ("_bound", "in_blocks", "kernel", "native", "reads", "size", "workspace", "writes")
+    __slots__ = ("_bound", "in_blocks", "in_c", "kernel", "native", "reads", "size", "workspace", "writes")
 
     def __init__(
         self,
@@ -92,6 +93,8 @@ class Plan:
         """Whether the kernel deals with numpy's error state itself."""
         self.in_blocks = in_blocks
         """Whether results are written while inputs are still being read: then no tensor may be both."""
+        self.in_c: Any = None
+        """The same in C, where that knows it."""
         self._bound: tuple[Sequence[int | None], list[BoundOperand], list[BoundOperand]] = ((), [], [])
 
     def bind(self, addresses: Sequence[int | None]) -> tuple[list[BoundOperand], list[BoundOperand]]:
@@ -147,6 +150,8 @@ class Executor:
     def destroy(self) -> None:
         """Make the handle a dead one."""
         handles.retire(self.handle)
+        if self.repeatable:
+            lib.acl_emu_take_back(self.handle)
 
     def launch(self, workspace: int | None, size: int, stream_handle: int | None) -> None:
         """Phase two: check the workspace, take a snapshot, queue the kernel. A single-use executor is gone afterwards."""
@@ -202,7 +207,7 @@ class Executor:
     def _set_address(self, operand: Operand, address: int | None) -> None:
         tensor = self.tensors[operand.place]
         assert tensor is not None
-        tensor.address = address
+        tensor.change(tensor.view, address)
 
 
 class Launch:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from acl_emu import observe
+from acl_emu.cshim import _door
+from acl_emu.cshim._bridge import lib
 
 T = TypeVar("T")
 
@@ -19,6 +21,7 @@ T = TypeVar("T")
 _BASE = 0x5AC1_0000_0000_0000
 _STEP = 16
 
+_END = _BASE + (1 << 48)
 IN_C = _BASE + (1 << 47)
 """From here on numbers are given out in C, to objects that live there until Python is asked about them."""
 
@@ -45,7 +48,7 @@ def issue(thing: object) -> int:
 def find(handle: int | None, kind: type[T]) -> T | None:
     """The living object of this kind behind ``handle``, or None for a null, dead, foreign or swapped one."""
     thing = alive.get(handle) if handle else None
-    if thing is None and handle and handle >= IN_C:
+    if thing is None and handle and IN_C <= handle < _END:
         thing = _moved_from_c(handle)
     return thing if isinstance(thing, kind) else None
 
@@ -55,6 +58,15 @@ def _moved_from_c(handle: int) -> Any:
         if handle not in alive and take_from_c is not None:
             alive.update(take_from_c(handle))
         return alive.get(handle)
+
+
+def recall() -> None:
+    """A tensor has changed: executors that live in C come here, where it is looked at, and C forgets what it knows of others."""
+    _door.forget()
+    lib.acl_emu_take_all_back()
+    if lib.acl_emu_executor_count() and take_from_c is not None:
+        with _moving:
+            alive.update(take_from_c(0))
 
 
 def retire(handle: int) -> None:
@@ -71,7 +83,7 @@ def describe(handle: int) -> str:
     thing = find(handle, object)
     if thing is not None:
         return f"{handle:#x} (a living {getattr(thing, 'c_name', type(thing).__name__)})"
-    if _BASE < handle < _BASE + (1 << 48):
+    if _BASE < handle < _END:
         return f"{handle:#x} (a handle that was destroyed)"
     return f"{handle:#x} (not a handle of this library)"
 

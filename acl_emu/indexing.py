@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,9 +61,10 @@ def choose(target: Array, classes: int, ignored: int, source: Array | None, axis
     values = None if source is None else np.empty(target.shape, source.dtype)
     weights = None if weight is None else np.empty(target.shape, weight.dtype)
     listed = None if weight is None else np.ascontiguousarray(weight)
-    geometry = (0, 1, 1, classes, 1, target.size, 0, 0, 0, 0) if source is None else _geometry(source, target.shape, axis)
-    rest = (ignored, listed, 0 if listed is None else listed.itemsize, index, counted, values, weights, outside)
-    if not _run("acl_emu_index_choose", target.size * _PER_TARGET, *geometry, target, *rest):
+    strides, class_stride, item = ((0,) * target.ndim, 0, 0) if source is None else (source.strides, source.strides[axis], source.itemsize)
+    pixels, (steps,) = pixel_space(target.shape, strides if source is None else without(strides, axis))
+    given = (source, item, *steps, class_stride, target, ignored, listed, 0 if listed is None else listed.itemsize)
+    if not _run("acl_emu_index_choose", target.size * _PER_TARGET, *pixels, classes, *given, index, counted, values, weights, outside):
         inside = (target >= 0) & (target < classes)
         counted[...] = inside & (target != ignored)
         index[...] = np.where(counted, target, -1)
@@ -74,39 +76,18 @@ def choose(target: Array, classes: int, ignored: int, source: Array | None, axis
     return Chosen(index, counted, values, weights, bool(outside[0]))
 
 
-def place(values: Array, index: Array, axis: int, out: Array) -> None:
-    """Set each class along an axis to its value, everything else to 0; ``values`` are contiguous and of the type of ``out``."""
-    if not _run("acl_emu_index_place", out.size, *_geometry(out, index.shape, axis), index, values):
-        out[...] = 0
-        here = np.where(index >= 0, values, 0)
-        np.put_along_axis(out, np.expand_dims(np.maximum(index, 0), axis), np.expand_dims(here, axis), axis)
-
-
-def take_rows(rows: Array, index: Array, out: Array) -> None:
-    """``out[b, n] = rows[b, index[b, n]]``, 0 where the index is that of no row; all are contiguous, ``index`` is INT32."""
-    batch, many, width = rows.shape
-    if not _run("acl_emu_index_take_rows", out.size, rows, batch, many, width, rows.itemsize, index, index.shape[1], out):
-        here = np.nonzero((index >= 0) & (index < many))
-        out[...] = 0
-        out[here] = rows[here[0], index[here]]
-
-
-def subtract_rows(rows: Array, index: Array, values: Array) -> None:
-    """``rows[b, index[b, n]] -= values[b, n]`` for every b and n whose index is that of a row, in order; as above, in float64."""
-    batch, many, width = rows.shape
-    if not _run("acl_emu_index_subtract_rows", values.size, rows, batch, many, width, rows.itemsize, index, index.shape[1], values):
-        here = np.nonzero((index >= 0) & (index < many))
-        np.subtract.at(rows, (here[0], index[here]), values[here])
-
-
-def _geometry(array: Array, others: tuple[int, ...], axis: int) -> tuple[int | Array, ...]:
-    """An array as (batch, classes, height, width), of which the other three are all axes but that of the classes."""
-    merged: list[tuple[int, int]] = []
-    for length, stride in zip(others, (stride for number, stride in enumerate(array.strides) if number != axis), strict=True):
-        if merged and merged[-1][1] == length * stride:
-            merged[-1] = (merged[-1][0] * length, stride)
+def pixel_space(lengths: Sequence[int], *strides: Sequence[int]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """Up to three axes that arrays share as (batch, height, width), neighbours as one where all arrays allow it; the strides of each."""
+    merged: list[tuple[int, tuple[int, ...]]] = []
+    for length, each in zip(lengths, zip(*strides, strict=True), strict=True):
+        if merged and merged[-1][1] == tuple(length * stride for stride in each):
+            merged[-1] = (merged[-1][0] * length, each)
         elif length != 1:
-            merged.append((length, stride))
-    merged = [(1, 0)] * (3 - len(merged)) + merged
-    (batch, down), (height, along), (width, across) = merged
-    return array, array.itemsize, batch, array.shape[axis], height, width, down, array.strides[axis], along, across
+            merged.append((length, each))
+    merged = [(1, (0,) * len(strides))] * (3 - len(merged)) + merged
+    return tuple(length for length, _ in merged), list(zip(*(each for _, each in merged), strict=True))
+
+
+def without(row: Sequence[int], axis: int) -> tuple[int, ...]:
+    """All but one of the numbers that an array has for each axis."""
+    return (*row[:axis], *row[axis + 1 :])

@@ -108,6 +108,15 @@ class Native:
         self.in_numpy = fallback
         """The same in numpy."""
 
+    def describe(self, native: Any, places: Sequence[int]) -> None:
+        """Tell C how to run it on the tensors at these places; where there are too many, it is not told."""
+        if len(places) <= len(native.places):
+            native.operands = len(places)
+            native.places[0 : len(places)] = places
+            native.offsets[0 : len(places)] = self._offsets
+            native.workspace = self._room
+            self._program.describe(native)
+
     def __call__(self, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
         """Run it."""
         addresses = [(operand.address or 0) + offset for operand, offset in zip((*inputs, *outputs), self._offsets, strict=True)]

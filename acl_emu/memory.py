@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acl_emu import observe
+from acl_emu.cshim._bridge import ffi, lib
 from acl_emu.errors import AclError, DeviceFault, OutOfMemory
 
 ALIGNMENT = 64
@@ -193,7 +194,8 @@ class DeviceMemory:
 _regions: list[DeviceMemory] = []
 _MOST_REGIONS = 64
 REGION_TABLE = (ctypes.c_int64 * (1 + 3 * _MOST_REGIONS))()
-"""For the engine: how many regions; of each the first address, the end of mapped memory, and the distance to where kernels find it."""
+"""For C: how many regions; of each the first address, the end of mapped memory, and the distance to where kernels find it."""
+lib.acl_emu_set_regions(ffi.cast("int64_t *", ctypes.addressof(REGION_TABLE)))
 
 
 def _publish_regions() -> None:
@@ -212,8 +214,7 @@ def region_of(address: int) -> DeviceMemory | None:
 
 def holds(address: int, size: int) -> bool:
     """Whether ``size`` bytes at an address are mapped device memory."""
-    region = region_of(address)
-    return region is not None and address + size <= region.mapped_end
+    return bool(lib.acl_emu_holds(address, size))
 
 
 def array_at(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

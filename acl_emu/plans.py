@@ -7,12 +7,15 @@ Addresses are not part of it, every call brings its own tensors, so that the cac
 from __future__ import annotations
 
 import os
+import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from acl_emu import stream
+from acl_emu.cshim import _door
+from acl_emu.cshim._bridge import ffi, lib
 from acl_emu.executor import Launch, Parameters, Plan
 
 _DEFAULT_LIMIT = 10_000
@@ -52,7 +55,46 @@ def keep(key: Hashable, planned: Planned) -> None:
 
 
 numbered: list[Planned] = []
-"""Plans that C finds by itself, and knows by their numbers."""
+"""Plans that C knows, by their numbers."""
+_numbering = threading.Lock()
+_MOST_NUMBERED = 4096
+_operators: dict[str, int] = {}
+
+
+def operator_number(name: str) -> int:
+    """What an operator is called in C."""
+    return _operators.setdefault(name, len(_operators) + 1)
+
+
+def most_in_c() -> int:
+    """How many plans C may know: they stay for good."""
+    return min(_MOST_NUMBERED, limit())
+
+
+def in_c(planned: Planned) -> Any:
+    """A plan, as C knows it; None where it knows too many."""
+    plan = planned.plan
+    if plan.in_c is None:
+        with _numbering:
+            if plan.in_c is None and len(numbered) < most_in_c():
+                described = ffi.new(
+                    "acl_emu_plan *",
+                    {
+                        "number": len(numbered),
+                        "operator": operator_number(planned.operator),
+                        "workspace": plan.workspace.size,
+                        "empty": plan.empty,
+                        "is_long": plan.size >= stream.LONG,
+                    },
+                )
+                describe = getattr(plan.kernel, "describe", None)
+                if describe is not None:  # the engine runs it
+                    describe(described.native, [operand.place for operand in (*plan.reads, *plan.writes)])
+                made = lib.acl_emu_new_plan(described)
+                if made:
+                    numbered.append(planned)
+                    plan.in_c = made
+    return plan.in_c
 
 
 def _launch(number: int, addresses: list[int], workspace: int) -> Launch:
@@ -71,3 +113,4 @@ def count() -> int:
 def forget() -> None:
     """Forget all plans."""
     _kept.clear()
+    _door.forget()

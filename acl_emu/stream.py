@@ -73,7 +73,6 @@ class Stream:
         """Whether the device drives it by itself: synchronizing it succeeds at once."""
         self.handle = handles.issue(self)
         self.number = next(_numbers)
-        self.done = 0
         self.stop_on_failure = False
         self.remark = ""
         """Why it may never be done, for the message of a time-out."""
@@ -82,18 +81,15 @@ class Stream:
         self._schedule = soc.schedule()
         self._error: AclError | None = None
         self._tasks: dict[int, Task] = {}
-        """What waits to be run, by place; launches of C programs wait in the lane."""
+        """What waits to be run, by place; launches of quick calls wait in the lane."""
         self._lock = threading.Lock()
         self._progress = threading.Condition(self._lock)
-        self._turn = threading.Lock()
-        """Held by the thread that is running tasks of this stream."""
-        self._waiting = 0
-        """Threads that wait for a place and will work on the queue as soon as they may."""
-        self._watchers = 0
-        """Threads that wait without working."""
         self._worker: threading.Thread | None = None
-        self.lane = ffi.new("acl_emu_lane *")
+        self.lane = ffi.gc(lib.acl_emu_lane_new(), lib.acl_emu_lane_leave)
+        """What C shares: places, whose turn it is, who waits, and launches of quick calls."""
         self.lane.rings = self._schedule == "async"
+        self.lane.waits = not self.never_waits
+        self.lane.troubled = context.stopped is not None
         self._bell = ffi.addressof(self.lane, "bell")
         self._launch = ffi.new("acl_emu_launch *")
         self.closed = False
@@ -103,6 +99,12 @@ class Stream:
     def submitted(self) -> int:
         """The place of the last task."""
         place: int = self._bell.submitted
+        return place
+
+    @property
+    def done(self) -> int:
+        """The place of the last task that has been run."""
+        place: int = self.lane.done
         return place
 
     @property
@@ -119,7 +121,7 @@ class Stream:
         with self._lock:
             if self.closed:
                 raise InvalidHandle(f"stream {handles.describe(self.handle)} was destroyed while work was submitted to it")
-            place: int = lib.acl_emu_lane_number(self.lane, size >= LONG or self._watchers > 0)
+            place: int = lib.acl_emu_lane_number(self.lane, size >= LONG or self.lane.watchers > 0)
             if observe.watching is not None:
                 work = work or observe.Work("callback", "host callback")
                 work.stream, work.place, work.call = self, place, observe.current_call()
@@ -145,7 +147,7 @@ class Stream:
         while self.done < place and self._begin(place):
             self._bell.taken = place
             try:
-                while self.done < place and self._run_next():
+                while self.done < place and self._run_next(place):
                     pass
             finally:
                 self._end()
@@ -170,32 +172,32 @@ class Stream:
     def watched(self) -> Iterator[None]:
         """While someone waits without working, the background thread has to, whatever the schedule."""
         with self._lock:
-            self._watchers += 1
+            self.lane.watchers += 1
             self._call_worker(urgent=True)
         try:
             yield
         finally:
             with self._lock:
-                self._watchers -= 1
+                self.lane.watchers -= 1
 
     def step(self) -> None:
         """One task of a lazy stream: a program that polls instead of waiting makes progress all the same."""
         if self._schedule != "lazy" or _running.in_callback:
             return
-        if not self._turn.acquire(blocking=False):
+        if not lib.acl_emu_lane_begin(self.lane):
             return
         try:
-            self._run_next()
+            self._run_next(self.done + 1)
         finally:
             self._end()
         self._hand_on()
 
     def _hand_on(self) -> None:
         """Leave what is still queued to the background thread, where it is its turn."""
-        if self.done < self.submitted and (self._schedule == "async" or self._watchers):
+        if self.done < self.submitted and (self._schedule == "async" or self.lane.watchers):
             with self._lock:
                 self._bell.taken = self.done
-                self._call_worker(urgent=self._watchers > 0)
+                self._call_worker(urgent=self.lane.watchers > 0)
 
     def expect_hang(self, why: str) -> None:
         """A task will not end: from now on the background thread runs all tasks, whatever the schedule, so that calls return."""
@@ -213,7 +215,9 @@ class Stream:
         """The first failure since the last synchronize; in stop mode it stays."""
         if self.context.stopped is not None:
             return self.context.stopped
-        error, self._error = self._error, None
+        with self._lock:
+            error, self._error = self._error, None
+            self.lane.troubled = False
         return error
 
     def close(self, *, wait: bool) -> None:
@@ -224,8 +228,8 @@ class Stream:
             self.closed = True
             lib.acl_emu_lane_close(self.lane)
             self._tasks.clear()
-            if not self._turn.locked():
-                self.done = self.submitted
+            if not self.lane.turn:
+                self.lane.done = self.submitted
             worker = self._worker
             self._progress.notify_all()
         if self.subscriber is not None:
@@ -246,7 +250,7 @@ class Stream:
             self._worker.start()
 
     def _work(self) -> None:
-        while (called := lib.acl_emu_bell_wait(self._bell, _IDLE_NANOSECONDS)) >= 0:
+        while (called := lib.acl_emu_lane_serve(self.lane, _IDLE_NANOSECONDS)) >= 0:
             if not called:
                 with self._lock:
                     lib.acl_emu_new_epoch()  # from now on C asks before it puts work here
@@ -254,11 +258,12 @@ class Stream:
                         self._worker = None
                         return
                 continue
+            self._tell_waiting()
             self._bell.taken = self.submitted  # who runs tasks now calls again when it leaves some
-            if self._waiting or not self._turn.acquire(blocking=False):
+            if self.lane.waiting or not lib.acl_emu_lane_begin(self.lane):
                 continue
             try:
-                while not self._waiting and not _exiting and self._run_next():
+                while not self.lane.waiting and not _exiting and self._run_next(self.submitted):
                     pass
             finally:
                 self._end()
@@ -269,30 +274,33 @@ class Stream:
 
         Waiting for the place as well, not only for the turn, keeps two streams that wait for each other's events from locking up.
         """
-        if self._turn.acquire(blocking=False):
+        if lib.acl_emu_lane_begin(self.lane):
             return True
         with self._progress:
-            self._waiting += 1
+            self.lane.waiting += 1
             try:
                 while self.done < place:
-                    if self._turn.acquire(blocking=False):
+                    if lib.acl_emu_lane_begin(self.lane):
                         return True
                     self._progress.wait()
             finally:
-                self._waiting -= 1
+                self.lane.waiting -= 1
         return False
 
     def _end(self) -> None:
         """Let others run the tasks."""
-        self._turn.release()
-        if self.closed:
-            self.done = self.submitted
-        if self._waiting or self._watchers:
+        lib.acl_emu_lane_end(self.lane)
+        self._tell_waiting()
+
+    def _tell_waiting(self) -> None:
+        if self.lane.waiting or self.lane.watchers:
             with self._progress:
                 self._progress.notify_all()
 
-    def _run_next(self) -> bool:
-        """As the thread that runs the tasks: run the oldest one; False where there is none."""
+    def _run_next(self, last: int) -> bool:
+        """As the thread that runs the tasks: run the oldest one, or some that need no Python, up to ``last``; False where there is none."""
+        if lib.acl_emu_lane_run(self.lane, last):
+            return True
         place = self.done + 1
         task = self._tasks.pop(place, None) or self._take_launch(place)
         if task is None:
@@ -312,26 +320,28 @@ class Stream:
                 self._fail(failure)
             if observe.watching is not None:
                 observe.watching.tell("task_ends", self, place, failure)
-            self.done = place
-            if self._watchers or self._waiting:
-                with self._progress:
-                    self._progress.notify_all()
+            self.lane.done = place
+            self._tell_waiting()
         return True
 
     def _take_launch(self, place: int) -> Task | None:
-        """What a C program put on the stream at this place."""
+        """What a quick call put on the stream at this place."""
         launch = self._launch
         assert make_launch is not None
         if lib.acl_emu_lane_next(self.lane, place, launch):
-            return make_launch(launch.number, ffi.unpack(launch.addresses, 8), launch.workspace)
+            return make_launch(launch.plan.number, ffi.unpack(launch.addresses, 8), launch.workspace)
         with self._lock:  # whoever has got the place may not have come to use it
             return self._tasks.pop(place, None)
 
     def _fail(self, error: AclError) -> None:
-        if self._error is None:
-            self._error = error
+        with self._lock:
+            if self._error is None:
+                self._error = error
+            self.lane.troubled = True
         if self.stop_on_failure:
             self.context.stopped = error
+            for stream in list(self.context.streams):
+                stream.lane.troubled = True
 
 
 class Mark:

@@ -84,6 +84,12 @@ class Tensor:
         self.address = address
         self.handle = 0
 
+    def change(self, view: View, address: int | None) -> None:
+        """Put another description or other memory in place of what there is."""
+        self.view = view
+        self.address = address
+        handles.recall()
+
 
 class Operand:
     """A tensor as a plan sees it: its parameter's name, and its view at phase one. Which tensor it is, each call says anew."""

@@ -64,55 +64,12 @@ def test_choose(given_array: tuple[Array, int], seed: int, weighed: bool) -> Non
         assert native.values[place] == (array[where] if counted else 0)
 
 
-@given(arrays(), st.integers(0, 99))
-@settings(max_examples=100)
-def test_place(given_array: tuple[Array, int], seed: int) -> None:
-    out, axis = given_array
-    chosen = indexing.choose(drawn_targets(out, axis, seed), out.shape[axis], -100, None, axis, None).classes
-    values = np.random.default_rng(seed).standard_normal(chosen.shape).astype(out.dtype)
-    expected = np.zeros(out.shape, out.dtype)
-    for place in np.ndindex(chosen.shape):
-        if chosen[place] >= 0:
-            expected[(*place[:axis], chosen[place], *place[axis:])] = values[place]
-
-    def run() -> Array:
-        out[...] = 7
-        indexing.place(values, chosen, axis, out)
-        return out.copy()
-
-    for found in both(run):
-        np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("dtype", TYPES, ids=str)
-@pytest.mark.parametrize("shape", [(3, 40, 211, 97), (2500, 1031), (3, 1000003)], ids=str)
-def test_large_results_go_past_the_caches(shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """Lines of memory that begin and end anywhere."""
-    rng = np.random.default_rng(0)
-    index = rng.integers(-1, shape[1], shape[:1] + shape[2:])
-    values = rng.standard_normal(index.shape).astype(dtype)
-    out = np.full(np.prod(shape) + 9, 7, dtype)[3:-6].reshape(shape)
-    indexing.place(values, index, 1, out)
-    assert (np.count_nonzero(out, axis=1) == (index >= 0)).all()
-    found = np.take_along_axis(out, np.expand_dims(np.maximum(index, 0), 1), 1).squeeze(1)
-    np.testing.assert_array_equal(found, np.where(index >= 0, values, 0))
-    assert (out.base[:3] == 7).all()
-    assert (out.base[-6:] == 7).all()
-
-
-def test_rows_by_index() -> None:
-    rng = np.random.default_rng(0)
-    rows, index = rng.standard_normal((3, 50, 2)), rng.integers(-2, 53, (3, 400)).astype(np.int32)
-    values = rng.standard_normal((3, 400, 2))
-
-    def run() -> tuple[Array, Array]:
-        taken, left = np.empty(values.shape), rows.copy()
-        indexing.take_rows(rows, index, taken)
-        indexing.subtract_rows(left, index, values)
-        return taken, left
-
-    for native, plain in zip(*both(run), strict=True):
-        np.testing.assert_array_equal(native, plain)
+def test_pixels_share_as_few_axes_as_they_can() -> None:
+    assert indexing.pixel_space((3, 4, 5), (20, 5, 1)) == ((1, 1, 60), [(0, 0, 1)])
+    assert indexing.pixel_space((3, 4, 5), (20, 5, 1), (0, 0, 0)) == ((1, 1, 60), [(0, 0, 1), (0, 0, 0)])
+    assert indexing.pixel_space((3, 4, 5), (20, 5, 1), (80, 5, 1)) == ((1, 3, 20), [(0, 20, 1), (0, 80, 1)])
+    assert indexing.pixel_space((3, 1, 5), (1, 7, 3)) == ((1, 3, 5), [(0, 1, 3)])
+    assert indexing.pixel_space((), ()) == ((1, 1, 1), [(0, 0, 0)])
 
 
 def test_products_of_rows() -> None:
@@ -129,13 +86,9 @@ from acl_emu import indexing
 rng = np.random.default_rng(0)
 target, x = rng.integers(0, 21, (5, 300, 40)), rng.standard_normal((5, 20, 300, 40)).astype(np.float32)
 chosen = indexing.choose(target, 20, 3, x, 1, x[0, :, 0, 0])
-out = np.empty_like(x)
-indexing.place(chosen.values, chosen.classes, 1, out)
-rows, near = rng.standard_normal((7, 9000, 2)), rng.integers(0, 9000, (7, 9000)).astype(np.int32)
-indexing.subtract_rows(rows, near, rng.standard_normal((7, 9000, 2)))
 some = rng.integers(0, 200, 5000)
 dots = indexing.row_products(x.reshape(300, -1), x.reshape(300, -1), some, some[::-1].copy())
-print([hashlib.sha256(array.tobytes()).hexdigest() for array in (*chosen[:4], out, rows, dots)])
+print([hashlib.sha256(array.tobytes()).hexdigest() for array in (*chosen[:4], dots)])
 """
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from acl_emu import constants as c
 from acl_emu import dtypes, handles, memory
 from acl_emu.api.border import DevicePointer, Handle, HostPointer, acl, also_named, check_buffer, host_address, plain, values_of
+from acl_emu.cshim import _door
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr
 from acl_emu.executor import Executor, find_executor_object
 from acl_emu.tensor import MAX_RANK, BoolArray, FloatArray, IntArray, Scalar, ScalarList, Tensor, TensorList, make_view
@@ -77,8 +78,7 @@ def aclInitTensor(
     if strides is not None and len(strides) != len(shape):
         raise AclnnInvalid(f"stride has {len(strides)} values, expected one for each of the {len(shape)} dimensions")
     _check_rank(shape, storage)
-    found.view = make_view(shape, dataType, strides, offset, format, storage)
-    found.address = tensorDataAddr or found.address
+    found.change(make_view(shape, dataType, strides, offset, format, storage), tensorDataAddr or found.address)
 
 
 @plain(HEADER, "aclScalar* aclCreateScalar(void* value, aclDataType dataType)")
@@ -167,6 +167,7 @@ def _destroy(handle: Handle, kind: type[Any], name: str) -> None:
                 _gone_with_list[member] = kind_of_members
         while len(_gone_with_list) > _REMEMBERED:
             _gone_with_list.popitem(last=False)
+    _door.forget()
 
 
 @acl(HEADER, "aclnnStatus aclDestroyTensor(const aclTensor* tensor)")
@@ -302,7 +303,7 @@ def aclSetRawTensorAddr(tensor: Handle, addr: DevicePointer) -> None:
     found = _find(tensor, Tensor, "tensor")
     if not addr:
         raise AclnnNullptr("addr must not be a null pointer")
-    found.address = addr
+    found.change(found.view, addr)
 
 
 # Executors
@@ -314,7 +315,7 @@ def aclSetAclOpExecutorRepeatable(executor: Handle) -> None:
     find_executor_object(executor).repeatable = True
 
 
-@acl(HEADER, "aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor)")
+@acl(HEADER, "aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor)", quick=_door.destroy_executor)
 def aclDestroyAclOpExecutor(executor: Handle) -> None:
     """Destroy an executor that was made repeatable, or was never run."""
     find_executor_object(executor).destroy()
@@ -327,7 +328,7 @@ def _write_address(tensor: Handle, addr: DevicePointer) -> None:
         raise AclnnInner(
             f"tensor is {handles.describe(tensor) if tensor else 'null'}, expected a living aclTensor", c.ACLNN_ERR_INNER_NULLPTR
         )
-    found.address = addr or None
+    found.change(found.view, addr or None)
 
 
 def _write_member_address(tensors: Handle, relativeIndex: int, addr: DevicePointer) -> None:

@@ -72,6 +72,9 @@ def last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
     """What is known of the last phase in float, and of its results; rows and what was kept have been rounded to float."""
     last = graph.phases - 1
     given = {name: graph.signs[name]._replace(units=1, error="") for name in (*graph.rows, *graph.kept)}
+    for name, step in graph.steps.items():  # of half types, products of two inputs have few enough digits
+        if step.op == "mul" and all(argument in graph.inputs for argument in step.arguments):
+            given[name] = graph.signs[name]._replace(units=0, error="")
     errors = Errors(graph, graph.needed(graph.wanted(last), at_hand=graph.kept), given)
     return errors, [errors.bounds[name] for name in graph.lane_outputs if graph.levels[name] == last]
 
@@ -110,10 +113,16 @@ class _Kernel:
 
     def text(self) -> Iterator[str]:
         """Its lines."""
-        body = [line for phase in range(self.graph.phases) for line in self._phase(phase)]
+        body = [line for phase in range(self.graph.phases) for line in _without_unused(list(self._phase(phase)))]
         uses = Counter(re.findall(r"\b(?:d|f|if)[kxt]\d+\b", "\n".join(body)))
         yield f"static void {self.name}(const fused_call *call, size_t n)"
         yield "{"
+        for name in self.graph.inputs:
+            yield f"    const void *const in{name[1:]} = call->ins[{name[1:]}];"
+        for name in self.graph.lane_outputs:
+            yield f"    void *const out{self.graph.outputs.index(name)} = call->outs[{self.graph.outputs.index(name)}];"
+        if self.graph.lane_outputs:
+            yield "    const int streamed = call->streamed;"
         for name in self.graph.constants:
             for prefix, lane in (("d", "double"), ("f", "float")):
                 if uses[prefix + name]:
@@ -152,12 +161,10 @@ class _Kernel:
             yield from self._certain(needed)
         yield "    for (size_t i = 0; i < n; i += FLOATS) {"
         yield "        const size_t left = n - i;"
-        if ending and not self.columns:
-            yield "        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);"
         for name in graph.inputs:
             if name in whole:
                 kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)
-                yield f"        const float_{kind} f{name} = FETCH_{fetch}(call->ins[{name[1:]}], i, left);"
+                yield f"        const float_{kind} f{name} = FETCH_{fetch}(in{name[1:]}, i, left);"
         stored = [name for name in graph.lane_outputs if graph.levels[name] == phase]
         if lane == "double":
             yield from self._halves(needed, at_hand)
@@ -171,7 +178,7 @@ class _Kernel:
             yield from self._settle(stored, whole)
         for name in stored if lane != "settled" else ():
             result = f"JOINED_{self.storage}(l{name}, u{name})" if lane == "double" else f"f{name}"
-            yield f"        PUT_{self.storage}(call->outs[{graph.outputs.index(name)}], i, left, {result});"
+            yield f"        PUT_{self.storage}(out{graph.outputs.index(name)}, i, left, {result});"
         yield "    }"
         if graph.in_parts:
             for name in ending if not self.columns else ():
@@ -239,8 +246,8 @@ class _Kernel:
                 yield f"    certain &= is_moderate(d{name}[0]);"
             if name in graph.constants and (name[0] == "x" or self.exactness.applies):
                 yield f"    certain &= is_float(call->constants[{name[1:]}]);"
-            if name[0] == "i" and self.storage == "bf16" and (self.exactness.has_products or not self.exactness.applies):
-                yield f"    certain &= is_moderate_bf16(call->ins[{name[1:]}], n);"
+            if name[0] == "i" and self.storage == "bf16" and self.exactness.has_products:
+                yield f"    certain &= is_moderate_bf16(in{name[1:]}, n);"
 
     def _inexact(self, name: str) -> Iterator[str]:
         """Where a step is not exact, if that matters."""
@@ -284,22 +291,26 @@ class _Kernel:
                 yield f"        doubt |= unsure_{self.storage}(f{name}, {bound.error}, &h{name});"
             else:
                 yield f"        doubt |= close_{self.storage}(f{name}, {float(bound.units)}f, &h{name});"
-            if self.storage == "bf16" and self._fades(whole):
-                yield f"        doubt |= less_float(absolute_float(f{name}), all_float(0x1p-90f));"
+            if self.storage == "bf16":
+                yield from self._faded(name, whole)
         yield "        if (UNLIKELY(!certain || any(doubt))) {"
         yield from self._halves(whole, (), "            ")
         for name in stored:
-            place = f"call->outs[{graph.outputs.index(name)}], i, left"
+            place = f"out{graph.outputs.index(name)}, i, left"
             yield f"            PUT_{self.storage}({place}, JOINED_{self.storage}(l{name}, u{name}));"
         yield "        } else {"
         for name in stored:
-            yield f"            PUT_half(call->outs[{graph.outputs.index(name)}], i, left, h{name});"
+            yield f"            PUT_half(out{graph.outputs.index(name)}, i, left, h{name});"
         yield "        }"
 
-    def _fades(self, needed: Sequence[str]) -> bool:
-        """Whether a number may become too small for float: exponentials, and products of many numbers."""
-        ops = [self.graph.steps[name].op for name in needed if name in self.graph.steps]
-        return any(op.startswith("exp") for op in ops) or sum(op in ("mul", "div", "square") for op in ops) > 3
+    def _faded(self, name: str, whole: Sequence[str]) -> Iterator[str]:
+        """A number may have become too small for float: exponentials, of which zeros are none other in bfloat16, and products of many numbers."""
+        ops = [self.graph.steps[one].op for one in whole if one in self.graph.steps]
+        little = f"less_float(absolute_float(f{name}), all_float(0x1p-90f))"
+        if sum(op in ("mul", "div", "square") for op in ops) > 3:
+            yield f"        doubt |= {little};"
+        elif any(op.startswith("exp") for op in ops):
+            yield f"        doubt |= {little} & not_equal_float(f{name}, all_float(0));"
 
     # Reductions
 
@@ -310,11 +321,12 @@ class _Kernel:
 
     def _held(self, name: str, lane: str) -> str:
         """The vectors that a reduction is held in."""
-        return f"f_{name}" if self._kind(name, lane) == "largest_float" else f"l_{name}, u_{name}"
+        return f"f_{name}, n_{name}" if self._kind(name, lane) == "largest_float" else f"l_{name}, u_{name}"
 
     def _begin(self, name: str, lane: str) -> Iterator[str]:
         if self._kind(name, lane) == "largest_float":
             yield f"    float_vector f_{name} = all_float(-INFINITY);"
+            yield f"    float_mask n_{name} = first_ones(0);"
         else:
             first = "0" if self.graph.steps[name].op == "sum" else "-INFINITY"
             yield f"    double_vector l_{name} = all_double({first}), u_{name} = all_double({first});"
@@ -327,16 +339,24 @@ class _Kernel:
         for value in self.graph.summands(name):
             if lane == "float" and self.graph.is_lane(value):
                 term = self._refer(value, "f")
-                terms.append(f"{side}_half({f'select_float(live, {term}, all_float({nothing}))' if masked else term})")
+                terms.append(f"{side}_half({f'live_float(left, {term}, {nothing})' if masked else term})")
             else:
                 term = self._refer(value, prefix)
-                terms.append(f"select_double({side}_mask(live), {term}, all_double({nothing}))" if masked else term)
+                terms.append(f"live_{side}(left, {term}, {nothing})" if masked else term)
         return terms
 
     def _add(self, name: str, lane: str) -> Iterator[str]:
         if self._kind(name, lane) == "largest_float":
             (value,) = self.graph.summands(name)
-            yield f"        f_{name} = maximum_float(f_{name}, select_float(live, {self._refer(value, 'f')}, all_float(-INFINITY)));"
+            yield f"        const float_vector v{name} = live_float(left, {self._refer(value, 'f')}, -INFINITY);"
+            yield f"        f_{name} = larger_float(f_{name}, v{name});"
+            yield f"        n_{name} |= not_equal_float(v{name}, v{name});"
+            return
+        if self.storage == "f16" and len(self.graph.summands(name)) == 2 and all(value in self.graph.inputs for value in self.graph.summands(name)):
+            first, second = (self._refer(value, "f") for value in self.graph.summands(name))  # their product is exact in float
+            yield f"        const float_vector p{name} = live_float(left, {first} * {second}, 0);"
+            yield f"        l_{name} += lower_half(p{name});"
+            yield f"        u_{name} += upper_half(p{name});"
             return
         for half in "lu":
             yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=True))};"
@@ -368,6 +388,13 @@ class _Kernel:
         for name in names:
             if name in graph.row_outputs:
                 yield f"    call->results[{graph.outputs.index(name)}] = d{name}[0];"
+
+
+def _without_unused(lines: list[str]) -> list[str]:
+    """A phase without the halves of inputs that it does not use."""
+    uses = Counter(re.findall(r"\b[lu][im]\d+\b", "\n".join(lines)))
+    halves = re.compile(r"\s+const double_\w+ ([lu][im]\d+) = ")
+    return [line for line in lines if not ((found := halves.match(line)) and uses[found[1]] == 1)]
 
 
 def _row_statement(graph: Graph, name: str) -> str:

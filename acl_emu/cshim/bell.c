@@ -2,7 +2,7 @@
  *
  * A thread that waits for a stream runs its tasks itself, and a program that queues many small ones needs Python for that; a background
  * thread that asked for Python's lock at every task would only be in the way. So it first waits a little here: as long as the
- * tasks are taken by others it is not needed, and while a program goes on queueing it lets some of them gather.
+ * tasks are taken by others it is not needed, and while a program goes on queueing it lets some of them gather, if they need Python.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -70,8 +70,11 @@ int acl_emu_bell_wait(acl_emu_bell *bell, int64_t idle)
             if (taken >= due) { /* the task that was waited for is gone, this is another */
                 due = submitted;
                 since = time;
-            } else if (time - since >= GRACE && (time - changed >= GRACE || time - since >= LONGEST))
-                return 1;
+            } else if (time - since >= GRACE) {
+                int gathers = __atomic_load_n(&bell->gathers, __ATOMIC_RELAXED);
+                if (!gathers || time - changed >= GRACE || time - since >= LONGEST)
+                    return 1;
+            }
             sleep_on(bell, seen, GRACE);
         } else if (time - changed < SETTLE)
             sleep_on(bell, seen, GRACE);

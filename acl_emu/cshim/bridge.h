@@ -34,6 +34,7 @@ typedef struct {
     int64_t submitted; /* the last task */
     int64_t taken;     /* the last task that has been run, or that a thread is about to run */
     uint32_t rung, urgent, asleep, closed;
+    uint32_t gathers; /* whether tasks may gather while more of them come: the last one needs Python's lock */
 } acl_emu_bell;
 
 /* Tells of a task; one that is urgent, because it is long or somebody waits for it, is not left to whoever may come to run it. */
@@ -59,7 +60,7 @@ typedef struct {
 
 typedef struct acl_emu_plan acl_emu_plan;
 
-/* What phase one has made: its plan, and the tensors and their addresses. A tensor that lives here cannot change. */
+/* What phase one has made: its plan, and the tensors and their addresses. Executors leave before one of the tensors changes. */
 typedef struct {
     const acl_emu_plan *plan;
     uint64_t tensors[ACL_EMU_TENSORS], addresses[ACL_EMU_TENSORS];
@@ -80,6 +81,14 @@ acl_emu_executor *acl_emu_find_executor(uint64_t handle);
 acl_emu_executor *acl_emu_new_executor(uint64_t *handle);
 void acl_emu_end_executor(uint64_t handle);
 
+/* A repeatable executor that Python has, lent so that phase two need not ask; until Python takes it back, or all that are lent. */
+void acl_emu_lend_executor(uint64_t handle, const acl_emu_executor *executor);
+void acl_emu_take_back(uint64_t handle);
+void acl_emu_take_all_back(void);
+
+/* With the lock held: an executor that is lent, or NULL. */
+const acl_emu_executor *acl_emu_find_lent(uint64_t handle);
+
 /* Quick calls: aclCreateTensor, aclDestroyTensor and aclDestroyAclOpExecutor. */
 int acl_emu_create_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
 int acl_emu_destroy_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
@@ -99,49 +108,129 @@ uint64_t acl_emu_take_executor(acl_emu_executor *executor);
 uint64_t acl_emu_tensor_count(void);
 uint64_t acl_emu_executor_count(void);
 
-/* Both phases (calls.c) */
+/* Streams (lanes.c) */
 
-/* What was put on a stream by a quick phase two, or a place for a task of Python. */
+#define ACL_EMU_OPERANDS (2 * ACL_EMU_TENSORS)
+
+/* How the engine runs a kernel without Python: acl_emu/native/engine.py. */
+typedef struct {
+    int64_t (*run)(const int64_t *program, const int64_t *addresses, int64_t on_host, int64_t threads); /* NULL: it cannot */
+    const int64_t *program;
+    int64_t threads;
+    int is_short; /* through before another thread could have used the interpreter */
+    uint64_t workspace; /* bytes that have to be there */
+    uint64_t operands;
+    int64_t places[ACL_EMU_OPERANDS], offsets[ACL_EMU_OPERANDS]; /* which tensor, and bytes from its address on */
+} acl_emu_native;
+
+/* What phase one of an operator decided. It stays for good. */
+struct acl_emu_plan {
+    uint64_t number; /* Python's */
+    uint64_t operator;
+    uint64_t workspace; /* bytes */
+    int empty;   /* nothing is done */
+    int is_long; /* urgent */
+    acl_emu_native native;
+};
+
+/* What was put on a stream by a quick phase two. */
 typedef struct {
     int64_t place;
-    uint64_t number; /* of the plan */
+    const acl_emu_plan *plan;
     uint64_t workspace;
     uint64_t addresses[ACL_EMU_TENSORS];
 } acl_emu_launch;
 
-/* A stream, as far as C knows it. */
+/* A stream, as far as C knows it. Only the thread that has the turn runs tasks. */
 typedef struct {
     acl_emu_bell bell;
+    int64_t done; /* the last task that has been run */
     int rings; /* whether the background thread is told of tasks */
+    int waits; /* whether synchronizing waits */
+    int troubled; /* Python is to be asked before anything is run: there is a failure to tell of, or the context has stopped */
+    int turn, closed;
+    int ran_short; /* whether the launch that was run last is short */
+    int waiting, watchers; /* threads that wait for the turn, and threads that wait without working: Python wakes them */
+    unsigned users;
     acl_emu_launch *launches; /* a ring of `room` */
     size_t first, count, room;
 } acl_emu_lane;
 
-/* The phases of an operator: bit i of `tensors` is set where parameter i is a tensor; the others are plain numbers. */
-void acl_emu_declare(uint32_t phase_one, uint32_t phase_two, uint32_t parameters, uint64_t tensors);
+/* Lanes live as long as somebody uses them. */
+acl_emu_lane *acl_emu_lane_new(void);
+void acl_emu_lane_leave(acl_emu_lane *lane);
 
-/* Remembers what phase one decides for arguments like these, all tensors living here; 0 where it cannot, or there are too many.
- * An empty plan does nothing, a long one is urgent. */
-int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, uint64_t number, uint64_t workspace, int empty, int is_long,
-                      uint64_t most);
-uint64_t acl_emu_plan_number(const acl_emu_plan *plan);
-
-/* Lets the calling thread put work on a stream, until the epoch changes: as long as it has the context, and the stream lives. */
+/* Lets the calling thread use a stream, until the epoch changes: as long as it has the context, and the stream lives. */
 extern uint64_t acl_emu_epoch;
 void acl_emu_permit(uint64_t stream, acl_emu_lane *lane, uint64_t epoch);
 void acl_emu_new_epoch(void);
 
-/* Quick calls. */
-int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
-int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+/* With the lock held: the lane of a stream that the calling thread may use, or NULL. */
+acl_emu_lane *acl_emu_lane_of(uint64_t stream);
+
+/* With the lock held: puts a launch on a stream; 0 where there is no room. */
+int acl_emu_lane_add(acl_emu_lane *lane, const acl_emu_plan *plan, uint64_t workspace, const uint64_t *addresses);
 
 /* The place of a task that Python puts on the stream; the background thread is told of it where it is to be. */
 int64_t acl_emu_lane_number(acl_emu_lane *lane, int urgent);
+
+/* Becomes the thread that runs the tasks, if there is none; and lets others. */
+int acl_emu_lane_begin(acl_emu_lane *lane);
+void acl_emu_lane_end(acl_emu_lane *lane);
+
+/* As the thread that runs the tasks: runs some launches, not beyond `place`, and says how many; 0 where the next task needs Python, is not
+ * there yet, or where others wait. */
+int64_t acl_emu_lane_run(acl_emu_lane *lane, int64_t place);
+
+/* Whether one short launch is all that comes before `place`. */
+int acl_emu_lane_is_short(const acl_emu_lane *lane, int64_t place);
+
+/* For the background thread: waits as acl_emu_bell_wait does, and runs what needs no Python. 1: the rest does. */
+int acl_emu_lane_serve(acl_emu_lane *lane, int64_t idle);
 
 /* Gets the launch with this place; 0 where it is none, or not there yet. */
 int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch);
 
 /* Nothing is put on the stream any more, and what waits there is dropped. */
 void acl_emu_lane_close(acl_emu_lane *lane);
+
+/* Where device memory lies: how many regions, and of each the first address, the end, and a number that is the engine's. */
+void acl_emu_set_regions(const int64_t *table);
+int acl_emu_holds(uint64_t address, uint64_t size);
+
+/* Both phases (calls.c) */
+
+/* The phases of an operator, as the library numbers them: bit i of `tensors` is set where parameter i is a tensor; the others are plain
+ * numbers. */
+void acl_emu_declare(uint32_t phase_one, uint32_t phase_two, uint64_t operator, uint32_t parameters, uint64_t tensors);
+
+/* A copy of a plan, which stays; NULL where there is no memory. */
+const acl_emu_plan *acl_emu_new_plan(const acl_emu_plan *plan);
+
+/* Remembers what phase one decides for arguments like these, all tensors living here; 0 where it cannot, or there are too many. */
+int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, const acl_emu_plan *plan, uint64_t most);
+
+/* Phase two: 1 where it was carried out. */
+int acl_emu_start(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t executor, uint64_t stream);
+
+/* Quick calls. */
+int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+
+/* What calls from Python need of all this (door.c): another library, which gets it as a table. */
+typedef struct {
+    const int *open;
+    void (*lock)(void), (*unlock)(void);
+    acl_emu_executor *(*new_executor)(uint64_t *handle);
+    int (*destroy_executor)(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
+    int (*start)(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t executor, uint64_t stream);
+    acl_emu_lane *(*lane_of)(uint64_t stream);
+    int (*lane_begin)(acl_emu_lane *lane);
+    int (*lane_is_short)(const acl_emu_lane *lane, int64_t place);
+    int64_t (*lane_run)(acl_emu_lane *lane, int64_t place);
+    void (*lane_end)(acl_emu_lane *lane);
+    void (*lane_leave)(acl_emu_lane *lane);
+} acl_emu_inside;
+const acl_emu_inside *acl_emu_table(void);
 
 #endif

@@ -12,29 +12,24 @@ import os
 import struct
 import threading
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import aclnnop
 from acl_emu import constants as c
-from acl_emu import context, handles, observe, plans
+from acl_emu import handles, observe, plans
 from acl_emu.api.acl_rt.memory import PtrAttributes
 from acl_emu.api.border import FUNCTIONS, HANDLE_TYPES, ApiFunction, CParameter
 from acl_emu.cshim._bridge import ffi, lib
+from acl_emu.cshim.objects import permit, room, tensor_in
 from acl_emu.errors import AclError, AclnnInner, AclnnInvalid, AclnnNullptr, InvalidParam, NullParam, report
-from acl_emu.executor import PHASE_ONE, Executor
+from acl_emu.executor import PHASE_ONE
 from acl_emu.spec.kinds import BoolKind, DataTypeKind, FloatKind, IntKind, TensorKind
 from acl_emu.spec.operator import Operator
-from acl_emu.stream import LONG, refuse_in_callback
-from acl_emu.tensor import Operand, Tensor, View, make_view
 
 Arguments = Any
 """A cdata array of acl_emu_arg."""
 Handler = Callable[[Arguments, Any], None]
 """Carries a call out and sets the result."""
-
-_room = ffi.new_allocator(should_clear_after_alloc=False)
-"""A count that promises more than there is costs nothing: the copy fails before the room is touched."""
 
 _names: list[str] = []
 _handlers: dict[int, Handler] = {}
@@ -61,80 +56,9 @@ def attach(side: int, names: int, count: int) -> None:
     _names[:] = [ffi.string(table[i]).decode() for i in range(count)]
     _quick = ffi.new("acl_emu_quick[]", [ffi.addressof(lib, _QUICK[name]) if name in _QUICK else ffi.NULL for name in _names])
     _kept.append(_quick)
-    handles.take_from_c, handles.count_in_c = _take_objects, _count_objects
-    observe.on_change = _open
-    _open()
     connected = ffi.cast("acl_emu_side *", side)
     connected.quick = _quick
     connected.entry = ffi.addressof(lib, "acl_emu_call")
-
-
-# Objects that live in C
-
-
-def _open() -> None:
-    """Calls need not come here as long as nobody watches."""
-    lib.acl_emu_open = observe.watching is None
-
-
-def _count_objects() -> dict[str, int]:
-    counts = {Tensor.c_name: lib.acl_emu_tensor_count(), Executor.c_name: lib.acl_emu_executor_count()}
-    return {name: count for name, count in counts.items() if count}
-
-
-class _Move:
-    """Moves objects from C to Python. Executors go first: those in C rely on their tensors being there, where nothing changes them."""
-
-    def __init__(self) -> None:
-        self.moved: dict[int, Any] = {}
-        self._executors: list[tuple[int, int, list[int], list[int]]] = []
-
-    def take(self, handle: int) -> dict[int, Any]:
-        """Everything that was moved because of one handle."""
-        self._take_executors()
-        self._take_tensor(handle)
-        for taken, number, tensors, addresses in self._executors:  # it may grow meanwhile
-            operator, plan, inputs, outputs = plans.numbered[number]
-            operands = {operand.place: operand for operand in (*inputs, *outputs) if isinstance(operand, Operand)}
-            found = [self._tensor(one, operands.get(place), addresses[place]) for place, one in enumerate(tensors)]
-            self.moved[taken] = Executor(operator, plan, inputs, outputs, found, taken)
-        return self.moved
-
-    def _take_executors(self) -> None:
-        room = ffi.new("acl_emu_executor *")
-        while taken := lib.acl_emu_take_executor(room):
-            self._executors.append((taken, lib.acl_emu_plan_number(room.plan), list(room.tensors), list(room.addresses)))
-
-    def _take_tensor(self, handle: int) -> None:
-        room = _room("acl_emu_tensor *")
-        while (size := lib.acl_emu_take_tensor(handle, room)) == lib.ACL_EMU_HELD:
-            self._take_executors()
-        if size:
-            tensor = self.moved[handle] = _tensor_in(room, size)
-            tensor.handle = handle
-
-    def _tensor(self, handle: int, operand: Operand | None, address: int) -> Tensor | None:
-        """A tensor of an executor; one that was destroyed since phase one is as it was."""
-        if operand is None:
-            return None
-        self._take_tensor(handle)
-        return self.moved.get(handle) or handles.alive.get(handle) or Tensor(operand.view, address or None)
-
-
-def _take_objects(handle: int) -> dict[int, Any]:
-    return _Move().take(handle)
-
-
-def _tensor_in(room: Any, size: int) -> Tensor:
-    return Tensor(_view_of(ffi.buffer(room, size)[8:]), room.address or None)
-
-
-@lru_cache(maxsize=1 << 14)
-def _view_of(numbers: bytes) -> View:
-    """The view that a tensor of C describes: its numbers behind the address."""
-    rank, storage_rank, has_strides, dtype, format, offset, *rest = struct.unpack(f"{len(numbers) // 8}q", numbers)
-    shape, strides, storage = rest[:rank], rest[rank : len(rest) - storage_rank], rest[len(rest) - storage_rank :]
-    return make_view(shape, dtype, strides if has_strides else None, offset, format, storage)
 
 
 @ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
@@ -200,10 +124,10 @@ def _failed_result(name: str, declared: ApiFunction | None) -> int | None:
 
 def read(address: int, size: int, name: str, error: type[AclError] = InvalidParam) -> bytes:
     """Bytes of the program's memory."""
-    room = _room("char[]", size)
-    if size and not lib.acl_emu_copy(int(ffi.cast("uintptr_t", room)), address, size):
+    found = room("char[]", size)
+    if size and not lib.acl_emu_copy(int(ffi.cast("uintptr_t", found)), address, size):
         raise error(f"{name} is {address:#x}, where {size} bytes cannot be read")
-    return bytes(ffi.buffer(room, size))
+    return bytes(ffi.buffer(found, size))
 
 
 def write(address: int, data: bytes, name: str, error: type[AclError]) -> None:
@@ -440,8 +364,6 @@ def _operator_handler(name: str) -> Handler:
     return _phase_one_handler(operator) if name.endswith(PHASE_ONE) else _phase_two_handler(operator)
 
 
-_MOST_NUMBERED = 4096
-"""Plans that C may find by itself."""
 _NUMBERS = (IntKind, DataTypeKind, FloatKind, BoolKind)
 
 
@@ -475,7 +397,8 @@ def _declare(operator: Operator, function: int) -> bool:
     if not all(is_tensor or isinstance(kind, _NUMBERS) for is_tensor, kind in zip(tensors, kinds, strict=True)):
         return False
     phase_two = _names.index(operator.name)
-    lib.acl_emu_declare(function, phase_two, len(kinds), sum(is_tensor << index for index, is_tensor in enumerate(tensors)))
+    number = plans.operator_number(operator.name)
+    lib.acl_emu_declare(function, phase_two, number, len(kinds), sum(is_tensor << index for index, is_tensor in enumerate(tensors)))
     _quick[function] = ffi.addressof(lib, "acl_emu_phase_one")
     _quick[phase_two] = ffi.addressof(lib, "acl_emu_phase_two")
     return True
@@ -483,35 +406,22 @@ def _declare(operator: Operator, function: int) -> bool:
 
 def _plan_for_c(operator: Operator, function: int, arguments: Arguments, readers: list[Callable[[Arguments], Any]]) -> bool:
     """Decide what C could not, for tensors that live there, and let it know; not where phase one fails, nor for other tensors."""
-    most = min(_MOST_NUMBERED, plans.limit())
-    if len(plans.numbered) >= most:
-        return False
-    room = _room("acl_emu_tensor *")
+    described = room("acl_emu_tensor *")
     found: list[Any] = []
     for (name, kind), reader in zip(operator.parameters, readers, strict=True):
         value = reader(arguments)
         if isinstance(kind, TensorKind) and value:
-            size = lib.acl_emu_copy_tensor(value, room)
+            size = lib.acl_emu_copy_tensor(value, described)
             if not size:
                 return False
-            found.append(_tensor_in(room, size))
+            found.append(tensor_in(described, size))
         else:
             found.append(kind.find(name, value))
     try:
-        planned = operator.decide(found)
+        plan = plans.in_c(operator.decide(found))
     except AclError:
         return False
-    plan = planned.plan
-    with _numbering:
-        number = len(plans.numbered)
-        plans.numbered.append(planned)
-        if lib.acl_emu_keep_plan(function, arguments, number, plan.workspace.size, plan.empty, plan.size >= LONG, most):
-            return True
-        plans.numbered.pop()
-    return False
-
-
-_numbering = threading.Lock()
+    return plan is not None and bool(lib.acl_emu_keep_plan(function, arguments, plan, plans.most_in_c()))
 
 
 def _phase_two_handler(operator: Operator) -> Handler:
@@ -520,23 +430,9 @@ def _phase_two_handler(operator: Operator) -> Handler:
 
     def handle(arguments: Arguments, result: Any) -> None:
         workspace, size, executor, stream = in_order.unpack(ffi.buffer(arguments, in_order.size))
-        permitted = executor >= handles.IN_C and observe.watching is None and _permit(stream)
+        permitted = executor >= handles.IN_C and observe.watching is None and permit(stream)
         if permitted and lib.acl_emu_phase_two(function, arguments, result):
             return
         result.i = operator.run(workspace or None, size, executor or None, stream or None)
 
     return handle
-
-
-def _permit(handle: int) -> bool:
-    """Let the calling thread put work on a stream from C, if it may; where it may not, who asks for it is told why."""
-    epoch = lib.acl_emu_epoch
-    try:
-        refuse_in_callback("putting work on a stream")
-        stream = context.find_stream(handle)
-    except AclError:
-        return False
-    if not stream.open_lane():
-        return False
-    lib.acl_emu_permit(handle, stream.lane, epoch)
-    return True

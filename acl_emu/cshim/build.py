@@ -18,7 +18,7 @@ ENGINE = "libacl_emu_engine.so"
 COMPILER = (os.environ.get("CC") or "cc").split()
 FLAGS = ("-std=gnu11", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden")
 # Every operation is rounded as written: no contraction, nothing of -ffast-math that could change a number.
-ENGINE_FLAGS = ("-O2", "-ftree-vectorize", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi")
+ENGINE_FLAGS = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi")
 
 
 def compile_library(target: Path) -> None:
@@ -54,11 +54,15 @@ def compile_engine(target: Path) -> None:
     if platform.machine() == "x86_64":
         variants["v3"] = ("-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2")
         variants["v4"] = (*variants["v3"], "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512")
-    sources = {HERE / "engine_tile.c": ("tile", "-DTILES=acl_emu_tiles_{}"), HERE / "fused.c": ("fused", "-DFUSED=acl_emu_fused_{}")}
-    plain = sorted({*HERE.glob("engine*.c"), *HERE.glob("gemm*.c"), *HERE.glob("index*.c")} - sources.keys())
-    jobs = [(source, source.stem, ()) for source in plain]
-    for (source, (stem, table)), (name, flags) in itertools.product(sources.items(), variants.items()):
-        jobs.append((source, f"{stem}_{name}", (*flags, table.format(name))))
+    sources = {  # of whole kernels there are so many that they are not worth more
+        HERE / "engine_tile.c": ("tile", "-O3", "-DTILES=acl_emu_tiles_{}"),
+        HERE / "alignments.c": ("alignments", "-O3", "-DALIGNMENTS=acl_emu_alignments_{}"),
+        HERE / "fused.c": ("fused", "-O2", "-ftree-vectorize", "-DFUSED=acl_emu_fused_{}"),
+    }
+    plain = sorted({*HERE.glob("engine*.c"), HERE / "threads.c", *HERE.glob("gemm*.c"), *HERE.glob("index*.c")} - sources.keys())
+    jobs: list[tuple[Path, str, tuple[str, ...]]] = [(source, source.stem, ("-O3",)) for source in plain]
+    for (source, (stem, *own)), (name, flags) in itertools.product(sources.items(), variants.items()):
+        jobs.append((source, f"{stem}_{name}", (*flags, *(flag.format(name) for flag in own))))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
 
         def compile_one(job: tuple[Path, str, tuple[str, ...]]) -> str:

@@ -2,7 +2,7 @@
  *
  * Phase one: the arguments are plain numbers and tensors that live here, and Python has decided what becomes of numbers and
  * descriptions like these; the plan is found by them, bit by bit. Phase two: Python has let this thread put work on the stream, and nothing
- * has happened since that could change its mind. Everything else is left to Python, and so is running what was put on a stream.
+ * has happened since that could change its mind. Everything else is left to Python.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -13,45 +13,37 @@
 #define FUNCTIONS 4096
 #define BUCKETS 4096
 #define PARAMETERS 16
-#define PERMITTED 4
-#define KEPT_ROOM 4096 /* launches */
 #define WORDS (PARAMETERS + ACL_EMU_TENSORS * (int)(sizeof(acl_emu_tensor) / 8))
 
-struct acl_emu_plan {
-    acl_emu_plan *next;
-    uint64_t hash, number, workspace;
-    uint32_t phase_two;
-    int empty, is_long;
+/* A plan, and all that it depends on. */
+typedef struct kept {
+    struct kept *next;
+    const acl_emu_plan *plan;
+    uint64_t hash;
     size_t words;
     int64_t key[];
-};
+} kept;
 
 static struct {
-    uint32_t phase_two, parameters;
+    uint64_t operator; /* of either phase */
+    uint32_t parameters; /* of phase one */
     uint64_t tensors;
 } operators[FUNCTIONS];
 
-static acl_emu_plan *plans[BUCKETS];
-static uint64_t plan_count;
+static kept *plans[BUCKETS];
+static uint64_t kept_count;
 
-uint64_t acl_emu_epoch = 1;
-
-/* The streams that the calling thread used last. */
-static __thread struct {
-    uint64_t epoch, stream;
-    acl_emu_lane *lane;
-} permitted[PERMITTED];
-static __thread unsigned oldest;
-
-void acl_emu_declare(uint32_t phase_one, uint32_t phase_two, uint32_t parameters, uint64_t tensors)
+void acl_emu_declare(uint32_t phase_one, uint32_t phase_two, uint64_t operator, uint32_t parameters, uint64_t tensors)
 {
-    if (phase_one < FUNCTIONS && parameters <= PARAMETERS && __builtin_popcountll(tensors) <= ACL_EMU_TENSORS) {
-        acl_emu_lock();
-        operators[phase_one].phase_two = phase_two;
+    if (phase_one >= FUNCTIONS || phase_two >= FUNCTIONS)
+        return;
+    acl_emu_lock();
+    operators[phase_two].operator = operator;
+    if (parameters <= PARAMETERS && __builtin_popcountll(tensors) <= ACL_EMU_TENSORS) {
         operators[phase_one].parameters = parameters;
         operators[phase_one].tensors = tensors;
-        acl_emu_unlock();
     }
+    acl_emu_unlock();
 }
 
 /* With the lock held: all that a plan depends on, and the tensors. 0 where a tensor does not live here. */
@@ -95,44 +87,38 @@ static uint64_t hash_of(const int64_t *key, size_t words)
 static const acl_emu_plan *find_plan(const int64_t *key, size_t words)
 {
     uint64_t hash = hash_of(key, words);
-    const acl_emu_plan *plan = plans[hash % BUCKETS];
-    while (plan && (plan->hash != hash || plan->words != words || memcmp(plan->key, key, words * sizeof *key)))
-        plan = plan->next;
-    return plan;
+    const kept *known = plans[hash % BUCKETS];
+    while (known && (known->hash != hash || known->words != words || memcmp(known->key, key, words * sizeof *key)))
+        known = known->next;
+    return known ? known->plan : NULL;
 }
 
-int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, uint64_t number, uint64_t workspace, int empty, int is_long,
-                      uint64_t most)
+const acl_emu_plan *acl_emu_new_plan(const acl_emu_plan *plan)
+{
+    acl_emu_plan *made = malloc(sizeof *made);
+    if (made)
+        *made = *plan;
+    return made;
+}
+
+int acl_emu_keep_plan(uint32_t function, const acl_emu_arg *arguments, const acl_emu_plan *plan, uint64_t most)
 {
     int64_t key[WORDS];
     acl_emu_executor call;
-    int kept = 0;
+    kept *made = NULL;
     acl_emu_lock();
     size_t words = describe(function, arguments, key, &call);
-    if (words && plan_count < most && !find_plan(key, words)) {
-        acl_emu_plan *plan = malloc(sizeof *plan + words * sizeof *key);
-        if (plan) {
-            plan->hash = hash_of(key, words);
-            plan->number = number;
-            plan->workspace = workspace;
-            plan->phase_two = operators[function].phase_two;
-            plan->empty = empty;
-            plan->is_long = is_long;
-            plan->words = words;
-            memcpy(plan->key, key, words * sizeof *key);
-            plan->next = plans[plan->hash % BUCKETS];
-            plans[plan->hash % BUCKETS] = plan;
-            plan_count++;
-            kept = 1;
-        }
+    if (words && kept_count < most && !find_plan(key, words) && (made = malloc(sizeof *made + words * sizeof *key))) {
+        made->plan = plan;
+        made->hash = hash_of(key, words);
+        made->words = words;
+        memcpy(made->key, key, words * sizeof *key);
+        made->next = plans[made->hash % BUCKETS];
+        plans[made->hash % BUCKETS] = made;
+        kept_count++;
     }
     acl_emu_unlock();
-    return kept;
-}
-
-uint64_t acl_emu_plan_number(const acl_emu_plan *plan)
-{
-    return plan->number;
+    return made != NULL;
 }
 
 int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result)
@@ -158,111 +144,45 @@ int acl_emu_phase_one(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *re
     return 1;
 }
 
-void acl_emu_permit(uint64_t stream, acl_emu_lane *lane, uint64_t epoch)
+int acl_emu_start(uint64_t operator, uint64_t workspace, uint64_t size, uint64_t executor, uint64_t stream)
 {
-    unsigned place = oldest++ % PERMITTED;
-    permitted[place].epoch = epoch;
-    permitted[place].stream = stream;
-    permitted[place].lane = lane;
-}
-
-/* With the lock held: where the calling thread may put work on this stream, or NULL. */
-static acl_emu_lane *lane_of(uint64_t stream)
-{
-    for (int i = 0; i < PERMITTED; i++) {
-        if (permitted[i].epoch == acl_emu_epoch && permitted[i].stream == stream)
-            return permitted[i].lane;
-    }
-    return NULL;
-}
-
-void acl_emu_new_epoch(void)
-{
+    int done = 0;
     acl_emu_lock();
-    acl_emu_epoch++;
-    acl_emu_unlock();
-}
-
-/* With the lock held: room for one more launch, or NULL. */
-static acl_emu_launch *add_launch(acl_emu_lane *lane)
-{
-    if (lane->count == lane->room) {
-        size_t room = lane->room ? 2 * lane->room : 64;
-        acl_emu_launch *larger = malloc(room * sizeof *larger);
-        if (!larger)
-            return NULL;
-        for (size_t i = 0; i < lane->count; i++)
-            larger[i] = lane->launches[(lane->first + i) % lane->room];
-        free(lane->launches);
-        lane->launches = larger;
-        lane->first = 0;
-        lane->room = room;
+    acl_emu_lane *lane = acl_emu_open ? acl_emu_lane_of(stream) : NULL;
+    const acl_emu_executor *once = lane ? acl_emu_find_executor(executor) : NULL;
+    const acl_emu_executor *found = once || !lane ? once : acl_emu_find_lent(executor);
+    if (found && found->plan->operator == operator && size >= found->plan->workspace && (workspace || !size)) {
+        done = found->plan->empty || acl_emu_lane_add(lane, found->plan, workspace, found->addresses);
+        if (done && once)
+            acl_emu_end_executor(executor);
     }
-    return &lane->launches[(lane->first + lane->count++) % lane->room];
+    acl_emu_unlock();
+    return done;
 }
 
 /* aclnnXxx(workspace, workspaceSize, executor, stream) */
 int acl_emu_phase_two(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result)
 {
-    int done = 0;
-    acl_emu_lock();
-    acl_emu_lane *lane = lane_of(arguments[3].u);
-    const acl_emu_executor *executor = lane && acl_emu_open ? acl_emu_find_executor(arguments[2].u) : NULL;
-    if (executor && executor->plan->phase_two == function && arguments[1].u >= executor->plan->workspace &&
-        (arguments[0].u || !arguments[1].u)) {
-        acl_emu_launch *launch = executor->plan->empty ? NULL : add_launch(lane);
-        done = launch || executor->plan->empty;
-        if (launch) {
-            launch->place = __atomic_add_fetch(&lane->bell.submitted, 1, __ATOMIC_SEQ_CST);
-            launch->number = executor->plan->number;
-            launch->workspace = arguments[0].u;
-            memcpy(launch->addresses, executor->addresses, sizeof launch->addresses);
-            if (lane->rings)
-                acl_emu_bell_ring(&lane->bell, executor->plan->is_long);
-        }
-        if (done)
-            acl_emu_end_executor(arguments[2].u);
-    }
-    acl_emu_unlock();
     result->i = 0;
-    return done;
+    return function < FUNCTIONS && acl_emu_start(operators[function].operator, arguments[0].u, arguments[1].u, arguments[2].u, arguments[3].u);
 }
 
-int64_t acl_emu_lane_number(acl_emu_lane *lane, int urgent)
-{
-    acl_emu_lock();
-    int64_t place = __atomic_add_fetch(&lane->bell.submitted, 1, __ATOMIC_SEQ_CST);
-    if (lane->rings)
-        acl_emu_bell_ring(&lane->bell, urgent);
-    acl_emu_unlock();
-    return place;
-}
+static const acl_emu_inside table = {
+    .open = &acl_emu_open,
+    .lock = acl_emu_lock,
+    .unlock = acl_emu_unlock,
+    .new_executor = acl_emu_new_executor,
+    .destroy_executor = acl_emu_destroy_executor,
+    .start = acl_emu_start,
+    .lane_of = acl_emu_lane_of,
+    .lane_begin = acl_emu_lane_begin,
+    .lane_is_short = acl_emu_lane_is_short,
+    .lane_run = acl_emu_lane_run,
+    .lane_end = acl_emu_lane_end,
+    .lane_leave = acl_emu_lane_leave,
+};
 
-int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch)
+const acl_emu_inside *acl_emu_table(void)
 {
-    int found = 0;
-    acl_emu_lock();
-    if (lane->count && lane->launches[lane->first].place == place) {
-        *launch = lane->launches[lane->first];
-        lane->first = (lane->first + 1) % lane->room;
-        if (--lane->count == 0 && lane->room > KEPT_ROOM) {
-            free(lane->launches);
-            lane->launches = NULL;
-            lane->first = lane->room = 0;
-        }
-        found = 1;
-    }
-    acl_emu_unlock();
-    return found;
-}
-
-void acl_emu_lane_close(acl_emu_lane *lane)
-{
-    acl_emu_lock();
-    acl_emu_epoch++; /* no thread is permitted any more */
-    free(lane->launches);
-    lane->launches = NULL;
-    lane->first = lane->count = lane->room = 0;
-    acl_emu_unlock();
-    acl_emu_bell_close(&lane->bell);
+    return &table;
 }

@@ -4,6 +4,7 @@
  * on its shape only, never on the number of threads, and each unit is one thread's: no result changes with their number. */
 #define _GNU_SOURCE
 #include "engine_program.h"
+#include "regions.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,23 +36,26 @@ __attribute__((constructor)) static void watch_threads(void)
     pthread_key_create(&ending, free_room);
 }
 
+#if defined(__x86_64__)
+int acl_emu_engine_processor(void)
+{
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c")) {
+        return PLAIN_PROCESSOR;
+    }
+    const int wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                     __builtin_cpu_supports("avx512vl");
+    return wide ? WITH_AVX512 : WITH_AVX2;
+}
+#endif
+
 const tile_code *acl_emu_engine_tiles = &acl_emu_tiles_baseline;
 static const fused_table *fused = &acl_emu_fused_baseline;
 
 __attribute__((constructor)) static void choose_instructions(void)
 {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
-        acl_emu_engine_tiles = &acl_emu_tiles_v3;
-        fused = &acl_emu_fused_v3;
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vl")) {
-            acl_emu_engine_tiles = &acl_emu_tiles_v4;
-            fused = &acl_emu_fused_v4;
-        }
-    }
-#endif
+    acl_emu_engine_tiles = FOR_THIS_PROCESSOR(acl_emu_tiles);
+    fused = FOR_THIS_PROCESSOR(acl_emu_fused);
 }
 
 /* The number of the kernel of a graph for a storage type and way; -1 where there is none. */
@@ -77,7 +81,7 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
     const char *row = own->gathered;
     own->slot[dst] = lanes;
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        acl_emu_move_block(operand, base, at, own->gathered, 0);
+        acl_emu_move_block(operand, base, at, own->gathered, 0, 0);
     } else if (lies_in_row(operand)) {
         row = base + at->first * operand->item;
         if (!mask && operand->dtype == (wide ? F64 : F32) && (uintptr_t)row % sizeof(float) == 0) {
@@ -109,9 +113,11 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
         acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
-        acl_emu_move_block(operand, base, at, own->gathered, 1);
+        acl_emu_move_block(operand, base, at, own->gathered, 1, 0);
     } else if (lies_in_row(operand) || at->n == 1) {
-        acl_emu_engine_tiles->store[wide][operand->dtype](base + offset_of(&operand->inner, at->first), lanes, at->n);
+        char *there = base + offset_of(&operand->inner, at->first);
+        const int streamed = work->streamed && !wide && operand->dtype != F64 && (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0;
+        (streamed ? acl_emu_engine_tiles->stream_store : acl_emu_engine_tiles->store[wide])[operand->dtype](there, lanes, at->n);
     } else {
         acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
         acl_emu_move_range(operand, base, at->first, at->n, own->gathered, 1);
@@ -386,8 +392,9 @@ static void leave_room(room *own)
     }
 }
 
-static void run_units(job *work)
+static void run_units(void *argument)
 {
+    job *work = argument;
     room *own = &own_room;
     int ready = 0;
     int64_t unit;
@@ -408,159 +415,21 @@ static void run_units(job *work)
         default: run_part(work, own, unit); break;
         }
     }
-    leave_room(own);
-}
-
-/* Threads */
-
-enum { SPINS = 2000 }; /* about as long as it takes to wake a thread */
-
-static struct {
-    pthread_mutex_t in_use; /* held by the caller whose job the helpers work on */
-    pthread_mutex_t lock;
-    pthread_cond_t wake, done;
-    int helpers;
-    atomic_int wanted; /* helpers that may still join */
-    atomic_int active; /* helpers that have joined, or are about to find out that they may not */
-    atomic_uint_fast64_t number;
-    void (*function)(void *);
-    void *argument;
-} pool = {.in_use = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
-
-static inline void pause_briefly(void)
-{
 #if defined(__x86_64__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
+    if (work->streamed) {
+        _mm_sfence(); /* what passed by the caches is there for whoever is told that all is done */
+    }
 #endif
-}
-
-static int joined(void)
-{
-    int left = atomic_load(&pool.wanted);
-    while (left > 0) {
-        if (atomic_compare_exchange_weak(&pool.wanted, &left, left - 1)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static void *help(void *unused)
-{
-    uint64_t seen = 0;
-    (void)unused;
-    for (;;) {
-        for (int k = 0; k < SPINS && atomic_load(&pool.number) == seen; k++) {
-            pause_briefly();
-        }
-        if (atomic_load(&pool.number) == seen) {
-            pthread_mutex_lock(&pool.lock);
-            while (atomic_load(&pool.number) == seen) {
-                pthread_cond_wait(&pool.wake, &pool.lock);
-            }
-            pthread_mutex_unlock(&pool.lock);
-        }
-        seen = atomic_load(&pool.number);
-        atomic_fetch_add(&pool.active, 1);
-        if (joined()) {
-            pool.function(pool.argument);
-        }
-        if (atomic_fetch_sub(&pool.active, 1) == 1) {
-            pthread_mutex_lock(&pool.lock);
-            pthread_cond_signal(&pool.done);
-            pthread_mutex_unlock(&pool.lock);
-        }
-    }
-    return NULL;
-}
-
-/* A child process has none of its parent's helpers, whatever state they were in. */
-static void forget_helpers(void)
-{
-    pthread_mutex_init(&pool.in_use, NULL);
-    pthread_mutex_init(&pool.lock, NULL);
-    pthread_cond_init(&pool.wake, NULL);
-    pthread_cond_init(&pool.done, NULL);
-    pool.helpers = 0;
-    atomic_store(&pool.wanted, 0);
-    atomic_store(&pool.active, 0);
-}
-
-__attribute__((constructor)) static void watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, forget_helpers);
-}
-
-static void start_helpers(int64_t count)
-{
-    while (pool.helpers < count) {
-        pthread_t thread;
-        pthread_attr_t detached;
-        pthread_attr_init(&detached);
-        pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-        const int failed = pthread_create(&thread, &detached, help, NULL);
-        pthread_attr_destroy(&detached);
-        if (failed) {
-            return;
-        }
-        pool.helpers++;
-    }
-}
-
-/* Call function(argument) on the calling thread and on up to `threads` - 1 helpers at once; returns when all of them have returned. */
-EXPORT void acl_emu_engine_together(void (*function)(void *), void *argument, int64_t threads)
-{
-    if (threads < 2 || pthread_mutex_trylock(&pool.in_use)) {
-        function(argument); /* another stream has the helpers */
-        return;
-    }
-    start_helpers(threads - 1);
-    pool.function = function;
-    pool.argument = argument;
-    atomic_store(&pool.wanted, threads - 1 < pool.helpers ? (int)threads - 1 : pool.helpers);
-    pthread_mutex_lock(&pool.lock);
-    atomic_fetch_add(&pool.number, 1);
-    pthread_cond_broadcast(&pool.wake);
-    pthread_mutex_unlock(&pool.lock);
-    function(argument);
-    atomic_store(&pool.wanted, 0);
-    for (int k = 0; k < SPINS && atomic_load(&pool.active); k++) {
-        pause_briefly();
-    }
-    pthread_mutex_lock(&pool.lock);
-    while (atomic_load(&pool.active)) {
-        pthread_cond_wait(&pool.done, &pool.lock);
-    }
-    pthread_mutex_unlock(&pool.lock);
-    pthread_mutex_unlock(&pool.in_use);
-}
-
-static void run_units_of(void *argument)
-{
-    run_units(argument);
+    leave_room(own);
 }
 
 /* Running */
 
-static const int64_t *regions; /* count, then first address, end, and distance to where kernels find it */
+static const int64_t no_region = 0, *regions = &no_region; /* count, then first address, end, and distance to where kernels find it */
 
 EXPORT void acl_emu_engine_set_regions(const int64_t *table)
 {
     regions = table;
-}
-
-/* Where an operand lies for kernels; NULL outside device memory. */
-static char *locate(int64_t address, int64_t extent)
-{
-    for (int64_t k = 0; regions && k < regions[0]; k++) {
-        const int64_t *region = regions + 1 + 3 * k;
-        if (address >= region[0] && address < region[1]) {
-            return address + extent <= region[1] ? (char *)(address + region[2]) : NULL;
-        }
-    }
-    return NULL;
 }
 
 enum { DONE = 0, OVERLAP = 1, NO_MEMORY = 2 };
@@ -645,7 +514,7 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
         .lane_size = program->wide ? sizeof(double) : sizeof(float),
     };
     for (int64_t k = 0; k < program->operands; k++) {
-        work.memory[k] = on_host ? (char *)addresses[k] : locate(addresses[k], work.operands[k].extent);
+        work.memory[k] = on_host ? (char *)addresses[k] : region_locate(regions, addresses[k], work.operands[k].extent);
         if (!work.memory[k]) {
             return -1 - k;
         }
@@ -656,15 +525,15 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
     if (program->fused >= 0) {
         work.whole = &fused->entries[program->fused];
         work.kernel = (program->shape == COLUMNS ? work.whole->columns : work.whole->kernels)[program->storage][program->way];
-        work.streamed = is_streamed(&work);
     }
+    work.streamed = is_streamed(&work);
     if (!(work.whole ? acl_emu_divide_whole(&work) : divide(&work))) {
         return NO_MEMORY;
     }
     if (program->outer * program->inner < THREADED_LANES || work.units < 2) {
         threads = 1;
     }
-    acl_emu_engine_together(run_units_of, &work, threads < work.units ? threads : work.units);
+    acl_emu_engine_together(run_units, &work, threads < work.units ? threads : work.units);
     if (program->shape == TOTALS && !atomic_load(&work.failed)) {
         if (prepare_room(&work, &own_room)) {
             (work.whole ? acl_emu_finish_whole : finish_totals)(&work, &own_room);

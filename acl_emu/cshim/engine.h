@@ -30,6 +30,7 @@ typedef struct {
     void (*load[2][DTYPES])(void *lanes, const void *memory, size_t n);
     void (*load_mask[2])(void *lanes, const uint8_t *memory, size_t n);
     void (*store[2][BF16 + 1])(void *memory, const void *lanes, size_t n);
+    void (*stream_store[BF16 + 1])(void *memory, const void *lanes, size_t n); /* of float lanes, past the caches, to aligned memory */
     void (*spread[2])(void *lanes, const void *value, size_t n);
     void (*row_sum[2])(double *partials, const void *lanes, size_t n);
     void (*row_max[2])(void *partials, const void *lanes, size_t n);
@@ -40,7 +41,8 @@ typedef struct {
     /* Of elements of two and of four bytes: eight lines of eight, turned (strides in bytes), and every second one. */
     void (*turn[2])(char *to, int64_t to_stride, const char *from, int64_t from_stride);
     void (*every_second[2])(void *to, const void *from, size_t n);
-    void (*stream)(char *to, const char *from, size_t size); /* a copy that passes by the caches; a fence has to follow */
+    void (*stream)(char *to, const char *from, size_t size); /* a copy past the caches; a fence has to follow */
+    size_t vector_bytes;
 } tile_code;
 
 /* How a kernel is evaluated: in float, with what may round wrongly again in double; in double; in float. */
@@ -53,6 +55,7 @@ typedef struct {
     char *const *kept;      /* rooms for as many doubles as there are elements, and some more */
     double *sums, *results; /* reductions, and results with one number for a row; `stride` apart where there are several */
     size_t stride;
+    int streamed; /* `outs` are written past the caches, and aligned as that needs */
 } fused_call;
 
 /* A kernel compiled as a whole, on n elements of one storage type: of a row, or of a part of one, in which case `sums` gets PARTIALS
@@ -73,6 +76,16 @@ typedef struct {
     int64_t count;
 } fused_table;
 
+/* What was compiled several times, as it suits this processor best. */
+#if defined(__x86_64__)
+enum { PLAIN_PROCESSOR, WITH_AVX2, WITH_AVX512 };
+int acl_emu_engine_processor(void);
+#define FOR_THIS_PROCESSOR(name)                                                                                    \
+    (acl_emu_engine_processor() == WITH_AVX512 ? &name##_v4 : acl_emu_engine_processor() == WITH_AVX2 ? &name##_v3 : &name##_baseline)
+#else
+#define FOR_THIS_PROCESSOR(name) (&name##_baseline)
+#endif
+
 extern const fused_table acl_emu_fused_baseline;
 extern const fused_table acl_emu_fused_v3;
 extern const fused_table acl_emu_fused_v4;
@@ -80,6 +93,8 @@ extern const fused_table acl_emu_fused_v4;
 extern const tile_code acl_emu_tiles_baseline;
 extern const tile_code acl_emu_tiles_v3;
 extern const tile_code acl_emu_tiles_v4;
+
+extern const tile_code *acl_emu_engine_tiles; /* for this processor */
 
 /* Call function(argument) on the calling thread and on up to `threads` - 1 helpers at once; returns when all of them have returned. */
 void acl_emu_engine_together(void (*function)(void *), void *argument, int64_t threads);

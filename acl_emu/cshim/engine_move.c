@@ -54,25 +54,23 @@ void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, 
     }
 }
 
-/* `count` lines of `length` elements, `stride` apart, become columns of rows that are `row_stride` apart; eight by eight, by way of a
- * room where lines do not drive each other out of the cache. `next` lines further comes the block that is turned after this one. */
+/* `count` lines of `length` elements, `stride` apart, become columns of rows that are `row_stride` apart, eight by eight. The lines that come
+ * next are asked for meanwhile. */
 static void turn_block(const char *lines, int64_t stride, int64_t count, int64_t length, int64_t item, char *row, int64_t row_stride)
 {
-    char room[BLOCK_ROWS * BLOCK_ROWS * sizeof(uint32_t)];
-    const int64_t room_stride = BLOCK_ROWS * item;
     for (int64_t k = 0; k < count; k++) {
-        __builtin_prefetch(lines + (count + k) * stride); /* the block that comes next */
-        __builtin_prefetch(lines + (count + k) * stride + (length - 1) * item);
-        copy_strided(room + k * room_stride, item, lines + k * stride, item, (size_t)length, item);
+        for (int64_t byte = 0; byte < length * item; byte += 64) {
+            __builtin_prefetch(lines + (count + k) * stride + byte);
+        }
     }
     for (int64_t k = 0; k + 8 <= count; k += 8) {
         for (int64_t i = 0; i + 8 <= length; i += 8) {
-            acl_emu_engine_tiles->turn[item == 4](row + k * item + i * row_stride, row_stride, room + k * room_stride + i * item, room_stride);
+            acl_emu_engine_tiles->turn[item == 4](row + k * item + i * row_stride, row_stride, lines + k * stride + i * item, stride);
         }
     }
     for (int64_t k = 0; k < count; k++) { /* what eight by eight leave over */
         const int64_t first = k < count / 8 * 8 ? length / 8 * 8 : 0;
-        copy_strided(row + k * item + first * row_stride, row_stride, room + k * room_stride + first * item, item, (size_t)(length - first), item);
+        copy_strided(row + k * item + first * row_stride, row_stride, lines + k * stride + first * item, item, (size_t)(length - first), item);
     }
 }
 
@@ -81,7 +79,7 @@ static int can_turn(int64_t item)
     return item == 2 || item == 4;
 }
 
-void acl_emu_move_block(const operand_view *operand, char *base, const place *at, char *row, int out)
+void acl_emu_move_block(const operand_view *operand, char *base, const place *at, char *row, int out, int streamed)
 {
     const int64_t item = operand->item, down = operand->inner.stride[0], across = operand->inner.stride[1];
     char *corner = base + at->i * down + at->j * across;
@@ -93,39 +91,50 @@ void acl_emu_move_block(const operand_view *operand, char *base, const place *at
         turn_block(corner, line_stride, lines, length, item, row, row_stride);
         return;
     }
+    char turned[BLOCK_RUN * BLOCK_LINES * sizeof(uint32_t)];
+    const char *from = row;
+    int64_t from_line = row_line, from_stride = row_stride;
+    if (upright && out && stride == item && can_turn(item)) {
+        turn_block(row, row_stride, length, lines, item, turned, length * item);
+        from = turned;
+        from_line = length * item;
+        from_stride = item;
+    }
     for (int64_t k = 0; k < lines; k++) {
-        if (out) {
-            copy_strided(corner + k * line_stride, stride, row + k * row_line, row_stride, (size_t)length, item);
+        if (out && streamed && stride == item && from_stride == item) {
+            acl_emu_engine_tiles->stream(corner + k * line_stride, from + k * from_line, (size_t)(length * item));
+        } else if (out) {
+            copy_strided(corner + k * line_stride, stride, from + k * from_line, from_stride, (size_t)length, item);
         } else {
             copy_strided(row + k * row_line, row_stride, corner + k * line_stride, stride, (size_t)length, item);
         }
     }
 }
 
-void acl_emu_move_turned(const operand_view *operand, char *memory, int64_t first, int64_t count, size_t n, char *rows, int out)
+void acl_emu_move_turned(const operand_view *operand, char *memory, int64_t first, int64_t count, size_t n, char *rows, int64_t pitch, int out)
 {
-    const int64_t item = operand->item, stride = operand->inner.stride[0], row_stride = (int64_t)n * item;
+    const int64_t item = operand->item, stride = operand->inner.stride[0];
     const int64_t across = operand->outer.length[operand->outer.count - 1];
     while (count) {
         int64_t run = across - first % across;
         run = run < count ? run : count;
         char *corner = memory + offset_of(&operand->outer, first);
-        for (int64_t k = 0; k < (int64_t)n; k += BLOCK_ROWS) {
-            const int64_t lines = (int64_t)n - k < BLOCK_ROWS ? (int64_t)n - k : BLOCK_ROWS;
+        for (int64_t k = 0; k < (int64_t)n; k += BLOCK_LINES) {
+            const int64_t lines = (int64_t)n - k < BLOCK_LINES ? (int64_t)n - k : BLOCK_LINES;
             char *line = corner + k * stride, *there = rows + k * item;
             if (!out && can_turn(item)) {
-                turn_block(line, stride, lines, run, item, there, row_stride);
+                turn_block(line, stride, lines, run, item, there, pitch);
                 continue;
             }
             for (int64_t j = 0; j < lines; j++) {
                 if (out) {
-                    copy_strided(line + j * stride, item, there + j * item, row_stride, (size_t)run, item);
+                    copy_strided(line + j * stride, item, there + j * item, pitch, (size_t)run, item);
                 } else {
-                    copy_strided(there + j * item, row_stride, line + j * stride, item, (size_t)run, item);
+                    copy_strided(there + j * item, pitch, line + j * stride, item, (size_t)run, item);
                 }
             }
         }
-        rows += run * row_stride;
+        rows += run * pitch;
         first += run;
         count -= run;
     }

@@ -44,7 +44,7 @@ typedef struct {
 } header;
 
 /* The first three are known to acl_emu/native/program.py. */
-enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, THREADED_LANES = 1 << 17 };
+enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, BLOCK_LINES = 64, BLOCK_RUN = 128, THREADED_LANES = 1 << 17 };
 
 typedef struct {
     const header *program;
@@ -87,8 +87,6 @@ typedef struct {
     int64_t i, j, rows, columns;
 } place;
 
-extern const tile_code *acl_emu_engine_tiles; /* for this processor */
-
 /* engine_move.c */
 
 static inline int64_t offset_of(const range_view *range, int64_t index)
@@ -113,11 +111,11 @@ static inline int lies_in_row(const operand_view *operand)
 /* Some elements of an inner range, gathered in a row (or spread out from one). */
 void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, size_t n, char *row, int out);
 
-/* A block of two dimensions, the same way. */
-void acl_emu_move_block(const operand_view *operand, char *base, const place *at, char *row, int out);
+/* A block of two dimensions, the same way; streamed: results are written past the caches. */
+void acl_emu_move_block(const operand_view *operand, char *base, const place *at, char *row, int out, int streamed);
 
-/* `count` neighbours of an outer range, each a row in `rows`, of an operand whose rows lie side by side. */
-void acl_emu_move_turned(const operand_view *operand, char *memory, int64_t first, int64_t count, size_t n, char *rows, int out);
+/* `count` neighbours of an outer range, each a row of `n` elements, `pitch` bytes apart in `rows`, of an operand whose rows lie side by side. */
+void acl_emu_move_turned(const operand_view *operand, char *memory, int64_t first, int64_t count, size_t n, char *rows, int64_t pitch, int out);
 
 /* engine_whole.c: units of programs that were compiled as a whole. */
 

@@ -84,6 +84,21 @@
 HALF_TYPE(f16)
 HALF_TYPE(bf16)
 
+#define STREAM_STORE(name, type, stream, rounded)                                                              \
+    static void stream_store_##name(void *memory, const void *lanes, size_t n)                                 \
+    {                                                                                                          \
+        type *d = memory;                                                                                      \
+        const float *a = lanes;                                                                                \
+        size_t i = 0;                                                                                          \
+        for (; i + FLOATS <= n; i += FLOATS) {                                                                 \
+            stream(d + i, rounded(read_float(a + i)));                                                         \
+        }                                                                                                      \
+        store_##name##_float(d + i, a + i, n - i);                                                             \
+    }
+STREAM_STORE(f32, float, stream_float, )
+STREAM_STORE(f16, uint16_t, stream_half, rounded_f16)
+STREAM_STORE(bf16, uint16_t, stream_half, rounded_bf16)
+
 /* Rounding to a narrower type that is not the one to be stored. */
 #define ROUND_LANES(half, lane)                                                                                \
     static void round_##half##_##lane(void *dst, const void *a, const void *b, const void *c, size_t n)        \
@@ -188,24 +203,18 @@ EVERY_SECOND(every_second_4, uint32_t)
 
 static void stream(char *to, const char *from, size_t size)
 {
-#if defined(HAS_64) || defined(HAS_32)
     const size_t before = (64 - (uintptr_t)to % 64) % 64, begin = before < size ? before : size, end = begin + (size - begin) / 64 * 64;
     memcpy(to, from, begin);
-    for (size_t i = begin; i < end; i += 64) {
-        const __m256i low = _mm256_loadu_si256((const __m256i *)(from + i)), high = _mm256_loadu_si256((const __m256i *)(from + i + 32));
-        _mm256_stream_si256((__m256i *)(to + i), low);
-        _mm256_stream_si256((__m256i *)(to + i + 32), high);
+    for (size_t i = begin; i < end; i += VECTOR_BYTES) {
+        stream_float((float *)(to + i), read_float((const float *)(from + i)));
     }
     memcpy(to + end, from + end, size - end);
-#else
-    memcpy(to, from, size);
-#endif
 }
 
 #define FUNCTION_TABLE(lane)                                                                                                 \
     {                                                                                                                        \
         add_##lane, subtract_##lane, multiply_##lane, divide_##lane, negate_##lane, magnitude_##lane, sign_of_##lane,         \
-            square_##lane, larger_##lane, smaller_##lane, exponential_##lane, exponential_of_difference_##lane,             \
+            square_##lane, larger_of_##lane, smaller_of_##lane, exponential_##lane, exponential_of_difference_##lane,             \
             logarithm_##lane, logarithm_1p_##lane, square_root_##lane, is_less_##lane, is_less_equal_##lane, is_equal_##lane, \
             is_not_equal_##lane, both_##lane, either_##lane, inverse_##lane, where_##lane, as_number_##lane, round_f32_##lane,  \
             round_f16_##lane, round_bf16_##lane                                                                              \
@@ -222,6 +231,7 @@ const tile_code TILES = {
     .load = {LOAD_TABLE(float), LOAD_TABLE(double)},
     .load_mask = {load_mask_float, load_mask_double},
     .store = {STORE_TABLE(float), STORE_TABLE(double)},
+    .stream_store = {stream_store_f32, NULL, stream_store_f16, stream_store_bf16},
     .spread = {spread_float, spread_double},
     .row_sum = {row_sum_float, row_sum_double},
     .row_max = {row_max_float, row_max_double},
@@ -232,4 +242,5 @@ const tile_code TILES = {
     .turn = {turn_2, turn_4},
     .every_second = {every_second_2, every_second_4},
     .stream = stream,
+    .vector_bytes = VECTOR_BYTES,
 };

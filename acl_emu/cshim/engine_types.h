@@ -31,6 +31,9 @@ typedef double double_vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef int64_t double_words __attribute__((vector_size(VECTOR_BYTES)));
 typedef uint64_t double_bits __attribute__((vector_size(VECTOR_BYTES)));
 
+/* As many numbers of a half type, as they are stored. */
+typedef uint16_t half_vector __attribute__((vector_size(VECTOR_BYTES / 2)));
+
 /* Truth values: a bit for each number, or as many bits as the number has. Either way & | ~ work on them. */
 #ifdef HAS_64
 typedef __mmask16 float_mask;
@@ -187,9 +190,20 @@ static inline V NAME(reduced)(V x, V k)
 /* Off by 2^-43. */
 static inline V exp_of_double(V x)
 {
+    const V inside = within_double(x, EXP_LEAST, EXP_MOST);
+#ifdef HAS_64
+    /* With sixteenth powers of two from a table, which fits in two vectors, a shorter polynomial will do. */
+    static const double roots[16] = {1.0, 1.0442737824274138, 1.0905077326652577, 1.1387886347566916, 1.189207115002721, 1.241857812073484, 1.2968395546510096, 1.3542555469368927, 1.4142135623730951, 1.4768261459394993, 1.5422108254079407, 1.6104903319492543, 1.681792830507429, 1.7562521603732995, 1.8340080864093424, 1.9152065613971474};
+    const V rounding = all_double(ROUNDING), shifted = fma_double(inside, all_double(16 * 1.4426950408889634074), rounding);
+    const V k = shifted - rounding, r = fma_double(-k, all_double(0.69314718055994530942 / 16), inside), r2 = r * r;
+    const V root = (V)_mm512_permutex2var_pd(_mm512_loadu_pd(roots), (__m512i)shifted, _mm512_loadu_pd(roots + 8));
+    const V p01 = fma_double(r, all_double(1.0 / 6), all_double(0.5)), p23 = fma_double(r, all_double(1.0 / 120), all_double(1.0 / 24));
+    return scaled_double(fma_double(root, fma_double(fma_double(p23, r2, p01), r2, r), root), k * (1.0 / 16));
+#else
     V k;
-    const V r = exp_reduced_double(within_double(x, EXP_LEAST, EXP_MOST), &k);
+    const V r = exp_reduced_double(inside, &k);
     return exp_of_rest_double(r, k);
+#endif
 }
 
 static inline V exp_of_difference_double(V x, V y)
@@ -413,39 +427,92 @@ static inline float_mask read_mask(const uint8_t *memory)
 #endif
 }
 
-static inline void write_f16(uint16_t *memory, float_vector values)
+static inline half_vector rounded_f16(float_vector values)
 {
 #if defined(HAS_64)
-    _mm256_storeu_si256((__m256i *)memory, _mm512_cvtps_ph((__m512)values, _MM_FROUND_TO_NEAREST_INT));
+    return (half_vector)_mm512_cvtps_ph((__m512)values, _MM_FROUND_TO_NEAREST_INT);
 #elif defined(HAS_32)
-    _mm_storeu_si128((__m128i *)memory, _mm256_cvtps_ph((__m256)values, _MM_FROUND_TO_NEAREST_INT));
+    return (half_vector)_mm256_cvtps_ph((__m256)values, _MM_FROUND_TO_NEAREST_INT);
 #else
+    half_vector halves;
     for (int i = 0; i < FLOATS; i++) {
-        memory[i] = f16_of_float(values[i]);
+        halves[i] = f16_of_float(values[i]);
     }
+    return halves;
 #endif
 }
 
 /* The upper halves of numbers of four bytes. */
-static inline void write_upper_halves(uint16_t *memory, float_bits bits)
+#define HALVES_FROM(last) last, last - 2, last - 4, last - 6, last - 8, last - 10, last - 12, last - 14, last - 16, last - 18, last - 20, \
+        last - 22, last - 24, last - 26, last - 28, last - 30
+static inline half_vector upper_halves(float_bits bits)
 {
 #if defined(HAS_64)
-    _mm256_storeu_si256((__m256i *)memory, _mm512_cvtepi32_epi16(_mm512_srli_epi32((__m512i)bits, 16)));
+    const __m512i upper = _mm512_set_epi16(HALVES_FROM(31), HALVES_FROM(31));
+    return (half_vector)_mm512_castsi512_si256(_mm512_permutexvar_epi16(upper, (__m512i)bits));
 #elif defined(HAS_32)
     const __m256i upper = _mm256_srli_epi32((__m256i)bits, 16);
-    _mm_storeu_si128((__m128i *)memory, _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1)));
+    return (half_vector)_mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1));
 #else
+    half_vector halves;
     for (int i = 0; i < FLOATS; i++) {
-        memory[i] = (uint16_t)(bits[i] >> 16);
+        halves[i] = (uint16_t)(bits[i] >> 16);
     }
+    return halves;
 #endif
+}
+
+static inline half_vector rounded_bf16(float_vector values)
+{
+#ifdef HAS_64
+    const __m512i bits = (__m512i)values, raised = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+    const __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000)), nan = not_equal_float(values, values);
+    const __m512i nudged = _mm512_mask_add_epi32(raised, odd, raised, _mm512_set1_epi32(1));
+    return upper_halves((float_bits)_mm512_mask_or_epi32(nudged, nan, bits, _mm512_set1_epi32(0x400000))); /* NaN keeps its sign */
+#else
+    const float_bits bits = (float_bits)values, nudged = bits + 0x7fff + (bits >> 16 & 1);
+    const float_vector quiet = (float_vector)(bits | 0x400000);
+    return upper_halves((float_bits)select_float(not_equal_float(values, values), quiet, (float_vector)nudged));
+#endif
+}
+
+static inline void write_half(uint16_t *memory, half_vector values)
+{
+    memcpy(memory, &values, sizeof values);
+}
+
+static inline void write_f16(uint16_t *memory, float_vector values)
+{
+    write_half(memory, rounded_f16(values));
 }
 
 static inline void write_bf16(uint16_t *memory, float_vector values)
 {
-    const float_bits bits = (float_bits)values, nudged = bits + 0x7fff + (bits >> 16 & 1);
-    const float_vector quiet = (float_vector)(bits | 0x400000); /* NaN keeps its sign */
-    write_upper_halves(memory, (float_bits)select_float(not_equal_float(values, values), quiet, (float_vector)nudged));
+    write_half(memory, rounded_bf16(values));
+}
+
+/* The same past the caches, to memory that is aligned to whole vectors; a fence has to follow. */
+
+static inline void stream_float(float *memory, float_vector values)
+{
+#if defined(HAS_64)
+    _mm512_stream_ps(memory, (__m512)values);
+#elif defined(HAS_32)
+    _mm256_stream_ps(memory, (__m256)values);
+#else
+    write_float(memory, values);
+#endif
+}
+
+static inline void stream_half(uint16_t *memory, half_vector values)
+{
+#if defined(HAS_64)
+    _mm256_stream_si256((__m256i *)memory, (__m256i)values);
+#elif defined(HAS_32)
+    _mm_stream_si128((__m128i *)memory, (__m128i)values);
+#else
+    write_half(memory, values);
+#endif
 }
 
 #ifdef HAS_32

@@ -71,6 +71,16 @@ static inline V NAME(sign)(V x)
     return NAME(select)(NAME(equal)(x, zero), zero, side);
 }
 
+/* The larger of two numbers, if both are. */
+static inline V NAME(larger)(V x, V y)
+{
+#if defined(HAS_64) || defined(HAS_32)
+    return (V)WIDE(max)((BARE)y, (BARE)x);
+#else
+    return NAME(select)(x >= y, x, y);
+#endif
+}
+
 /* The first of two equal numbers; NaN, if there is one. */
 static inline V NAME(maximum)(V x, V y)
 {
@@ -130,7 +140,7 @@ static inline I NAME(words_of)(V whole)
     return (I)(whole + rounding) - (I)rounding;
 }
 
-/* x × 2^k for a whole k. */
+/* x × 2^k for a whole k; with 64-byte vectors for any, rounded down. */
 static inline V NAME(scaled)(V x, V k)
 {
 #ifdef HAS_64

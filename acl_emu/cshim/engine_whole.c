@@ -3,11 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
-enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 16, MOST_TURNED = 32 };
+enum { TURNED_BYTES = 1 << 20, LEAST_TURNED = 16, MOST_TURNED = BLOCK_RUN };
 
 static int has_one_for_a_row(const job *work, int64_t operand)
 {
@@ -69,7 +66,10 @@ int acl_emu_divide_whole(job *work)
         work->chunks = (program->inner + work->unit_length - 1) / work->unit_length;
         work->units = program->outer * work->chunks;
         return 1;
-    case BLOCKS: work->units = program->outer * ((program->block + BLOCK_ROWS - 1) / BLOCK_ROWS); return 1;
+    case BLOCKS:
+        work->tile = BLOCK_RUN * BLOCK_LINES;
+        work->units = program->outer * ((program->block + BLOCK_RUN - 1) / BLOCK_RUN);
+        return 1;
     case ROWS: {
         const int64_t turned = rows_at_once(work), several = CHUNK_TILES * (int64_t)work->tile / program->inner;
         work->unit_length = turned ? turned : several ? several : 1;
@@ -88,10 +88,18 @@ int acl_emu_divide_whole(job *work)
 
 /* Rooms */
 
+/* Bytes from one gathered row to the next: no power of two, lest they drive each other out of the cache. */
+static int64_t pitch_of(const job *work, int64_t operand)
+{
+    return (work->program->inner * work->operands[operand].item + 63) / 64 * 64 + 64;
+}
+
 static size_t gathered_size(const job *work, int64_t operand)
 {
-    const size_t rows = is_turned(&work->operands[operand]) && work->program->shape == ROWS ? (size_t)work->unit_length : 1;
-    return (rows * row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
+    if (work->program->shape == ROWS && is_turned(&work->operands[operand])) {
+        return (size_t)(work->unit_length * pitch_of(work, operand));
+    }
+    return (row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
 }
 
 static size_t sums_size(const job *work)
@@ -146,7 +154,7 @@ static void begin_row(const job *work, room *own, int64_t outer)
 static char *row_of(const job *work, room *own, int64_t operand, const place *at)
 {
     const operand_view *view = &work->operands[operand];
-    if (lies_in_row(view) && (operand < work->program->reads || !work->streamed)) {
+    if (lies_in_row(view)) {
         return base_of(work, operand, at->outer) + at->first * view->item;
     }
     return own->rows[operand];
@@ -157,7 +165,7 @@ static void gather(const job *work, room *own, int64_t operand, const place *at)
     const operand_view *view = &work->operands[operand];
     char *base = base_of(work, operand, at->outer);
     if (work->program->shape == BLOCKS && view->inner.count == 2) {
-        acl_emu_move_block(view, base, at, own->rows[operand], 0);
+        acl_emu_move_block(view, base, at, own->rows[operand], 0, 0);
     } else {
         acl_emu_move_range(view, base, at->first, at->n, own->rows[operand], 0);
     }
@@ -167,10 +175,8 @@ static void spread_out(const job *work, room *own, int64_t operand, const place 
 {
     const operand_view *view = &work->operands[operand];
     char *base = base_of(work, operand, at->outer);
-    if (lies_in_row(view)) {
-        acl_emu_engine_tiles->stream(base + at->first * view->item, own->rows[operand], at->n * (size_t)view->item);
-    } else if (work->program->shape == BLOCKS && view->inner.count == 2) {
-        acl_emu_move_block(view, base, at, own->rows[operand], 1);
+    if (work->program->shape == BLOCKS && view->inner.count == 2) {
+        acl_emu_move_block(view, base, at, own->rows[operand], 1, work->streamed);
     } else {
         acl_emu_move_range(view, base, at->first, at->n, own->rows[operand], 1);
     }
@@ -182,11 +188,12 @@ static void call_kernel(const job *work, room *own, fused_kernel *kernel, const 
     const header *program = work->program;
     const void *ins[MOST_OPERANDS];
     void *outs[MOST_OPERANDS];
+    int streamed = work->streamed;
     for (int64_t k = 0; k < program->operands; k++) {
         const operand_view *view = &work->operands[k];
         char *row = row_of(work, own, k, at);
         if (row == own->rows[k] && turned >= 0 && is_turned(view)) {
-            row += turned * program->inner * view->item;
+            row += turned * pitch_of(work, k);
         } else if (row == own->rows[k] && k < program->reads && !has_one_for_a_row(work, k)) {
             gather(work, own, k, at);
         }
@@ -194,9 +201,11 @@ static void call_kernel(const job *work, room *own, fused_kernel *kernel, const 
             ins[k] = row;
         } else {
             outs[k - program->reads] = row;
+            streamed &= lies_in_row(view) && (uintptr_t)row % acl_emu_engine_tiles->vector_bytes == 0;
         }
     }
-    const fused_call call = {outs, ins, own->constants, own->kept, own->sums, own->results, program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS};
+    const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
+    const fused_call call = {outs, ins, own->constants, own->kept, own->sums, own->results, stride, streamed};
     kernel(&call, at->n);
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (outs[k - program->reads] == own->rows[k] && !(turned >= 0 && is_turned(&work->operands[k])) && !has_one_for_a_row(work, k)) {
@@ -277,12 +286,12 @@ static void run_block(const job *work, room *own, int64_t unit)
 {
     const header *program = work->program;
     const int64_t rows = program->block, columns = program->inner / rows;
-    const int64_t parts = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS, width = (int64_t)work->tile / BLOCK_ROWS;
-    const int64_t outer = unit / parts, i = unit % parts * BLOCK_ROWS;
-    for (int64_t j = 0; j < columns; j += width) {
+    const int64_t parts = (rows + BLOCK_RUN - 1) / BLOCK_RUN;
+    const int64_t outer = unit / parts, i = unit % parts * BLOCK_RUN;
+    for (int64_t j = 0; j < columns; j += BLOCK_LINES) {
         place at = {.outer = outer, .i = i, .j = j};
-        at.rows = rows - i < BLOCK_ROWS ? rows - i : BLOCK_ROWS;
-        at.columns = columns - j < width ? columns - j : width;
+        at.rows = rows - i < BLOCK_RUN ? rows - i : BLOCK_RUN;
+        at.columns = columns - j < BLOCK_LINES ? columns - j : BLOCK_LINES;
         at.n = (size_t)(at.rows * at.columns);
         call_kernel(work, own, work->kernel, &at, -1);
     }
@@ -297,7 +306,7 @@ static void run_rows(const job *work, room *own, int64_t unit)
     const size_t n = (size_t)program->inner;
     for (int64_t k = 0; k < program->reads; k++) {
         if (is_turned(&work->operands[k]) && !has_one_for_a_row(work, k)) {
-            acl_emu_move_turned(&work->operands[k], work->memory[k], begin, end - begin, n, own->rows[k], 0);
+            acl_emu_move_turned(&work->operands[k], work->memory[k], begin, end - begin, n, own->rows[k], pitch_of(work, k), 0);
         }
     }
     for (int64_t row = begin; row < end; row++) {
@@ -308,7 +317,7 @@ static void run_rows(const job *work, room *own, int64_t unit)
     }
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (is_turned(&work->operands[k]) && !has_one_for_a_row(work, k)) {
-            acl_emu_move_turned(&work->operands[k], work->memory[k], begin, end - begin, n, own->rows[k], 1);
+            acl_emu_move_turned(&work->operands[k], work->memory[k], begin, end - begin, n, own->rows[k], pitch_of(work, k), 1);
         }
     }
 }
@@ -372,9 +381,4 @@ void acl_emu_run_whole(const job *work, room *own, int64_t unit)
     case COLUMNS: run_columns(work, own, unit); break;
     default: run_part(work, own, unit); break;
     }
-#if defined(__x86_64__)
-    if (work->streamed) {
-        _mm_sfence(); /* what passed by the caches is there for whoever is told that the unit is done */
-    }
-#endif
 }

@@ -4,33 +4,42 @@
 /* add:i0,-0.5 */
 static void g0_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(-0.5);
         const double_vector ut0 = ui0 + all_double(-0.5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g0_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-0.5);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g0_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(-0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(-0.5), ft0);
@@ -41,29 +50,35 @@ static void g0_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-0.5);
             const double_vector ut0 = ui0 + all_double(-0.5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g0_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-0.5);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g0_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(-0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(-0.5), ft0);
@@ -74,53 +89,65 @@ static void g0_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-0.5);
             const double_vector ut0 = ui0 + all_double(-0.5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g0_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-0.5);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,-1 */
 static void g1_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(-1);
         const double_vector ut0 = ui0 + all_double(-1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g1_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-1);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g1_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(-1);
         const float_mask rt0 = inexact_add(fi0, all_float(-1), ft0);
@@ -131,29 +158,35 @@ static void g1_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-1);
             const double_vector ut0 = ui0 + all_double(-1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g1_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-1);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g1_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(-1);
         const float_mask rt0 = inexact_add(fi0, all_float(-1), ft0);
@@ -164,53 +197,65 @@ static void g1_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-1);
             const double_vector ut0 = ui0 + all_double(-1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g1_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(-1);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,0 */
 static void g2_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(0);
         const double_vector ut0 = ui0 + all_double(0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g2_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g2_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(0);
         const float_mask rt0 = inexact_add(fi0, all_float(0), ft0);
@@ -221,29 +266,35 @@ static void g2_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0);
             const double_vector ut0 = ui0 + all_double(0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g2_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g2_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(0);
         const float_mask rt0 = inexact_add(fi0, all_float(0), ft0);
@@ -254,53 +305,65 @@ static void g2_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0);
             const double_vector ut0 = ui0 + all_double(0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g2_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,0.5 */
 static void g3_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(0.5);
         const double_vector ut0 = ui0 + all_double(0.5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g3_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0.5);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g3_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(0.5), ft0);
@@ -311,29 +374,35 @@ static void g3_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0.5);
             const double_vector ut0 = ui0 + all_double(0.5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g3_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0.5);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g3_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(0.5), ft0);
@@ -344,53 +413,65 @@ static void g3_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0.5);
             const double_vector ut0 = ui0 + all_double(0.5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g3_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(0.5);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,1 */
 static void g4_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(1);
         const double_vector ut0 = ui0 + all_double(1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g4_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(1);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g4_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(1);
         const float_mask rt0 = inexact_add(fi0, all_float(1), ft0);
@@ -401,29 +482,35 @@ static void g4_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(1);
             const double_vector ut0 = ui0 + all_double(1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g4_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(1);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g4_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(1);
         const float_mask rt0 = inexact_add(fi0, all_float(1), ft0);
@@ -434,53 +521,65 @@ static void g4_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(1);
             const double_vector ut0 = ui0 + all_double(1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g4_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(1);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,2 */
 static void g5_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + all_double(2);
         const double_vector ut0 = ui0 + all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g5_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + all_float(2);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g5_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(2);
         const float_mask rt0 = inexact_add(fi0, all_float(2), ft0);
@@ -491,29 +590,35 @@ static void g5_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(2);
             const double_vector ut0 = ui0 + all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g5_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(2);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g5_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + all_float(2);
         const float_mask rt0 = inexact_add(fi0, all_float(2), ft0);
@@ -524,58 +629,73 @@ static void g5_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(2);
             const double_vector ut0 = ui0 + all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g5_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + all_float(2);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,i1 */
 static void g6_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = li0 + li1;
         const double_vector ut0 = ui0 + ui1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g6_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 + fi1;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g6_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + fi1;
         const float_mask rt0 = inexact_add(fi0, fi1, ft0);
@@ -588,31 +708,39 @@ static void g6_f16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 + li1;
             const double_vector ut0 = ui0 + ui1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g6_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = fi0 + fi1;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g6_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + fi1;
         const float_mask rt0 = inexact_add(fi0, fi1, ft0);
@@ -625,52 +753,65 @@ static void g6_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 + li1;
             const double_vector ut0 = ui0 + ui1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g6_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = fi0 + fi1;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* add:i0,k0 */
 static void g7_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 + dk0;
         const double_vector ut0 = ui0 + dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g7_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 + fk0;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g7_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -678,7 +819,7 @@ static void g7_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + fk0;
         const float_mask rt0 = inexact_add(fi0, fk0, ft0);
@@ -689,26 +830,32 @@ static void g7_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + dk0;
             const double_vector ut0 = ui0 + dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g7_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 + fk0;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g7_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -716,7 +863,7 @@ static void g7_bf16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 + fk0;
         const float_mask rt0 = inexact_add(fi0, fk0, ft0);
@@ -727,54 +874,66 @@ static void g7_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + dk0;
             const double_vector ut0 = ui0 + dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g7_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 + fk0;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* exp:i0 */
 static void g8_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_double(li0);
         const double_vector ut0 = exp_of_double(ui0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g8_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_float(fi0);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g8_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi0);
         half_vector ht0;
@@ -784,33 +943,35 @@ static void g8_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
             const double_vector ut0 = exp_of_double(ui0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g8_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi0);
         half_vector ht0;
         doubt |= close_bf16(ft0, 2.5f, &ht0);
-        doubt |= less_float(absolute_float(ft0), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft0), all_float(0x1p-90f)) & not_equal_float(ft0, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
             const double_vector ut0 = exp_of_double(ui0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
@@ -818,34 +979,43 @@ static void g8_bf16_settled(const fused_call *call, size_t n)
 /* exp:i0 mul:t0,x0 */
 static void g9_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_double(li0);
         const double_vector ut0 = exp_of_double(ui0);
         const double_vector lt1 = lt0 * dx0;
         const double_vector ut1 = ut0 * dx0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g9_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_float(fi0);
         const float_vector ft1 = ft0 * fx0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g9_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -853,7 +1023,7 @@ static void g9_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi0);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -867,24 +1037,27 @@ static void g9_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = exp_of_double(ui0);
             const double_vector lt1 = lt0 * dx0;
             const double_vector ut1 = ut0 * dx0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g9_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi0);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -892,7 +1065,7 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = ft0 * fx0;
         half_vector ht1;
         doubt |= close_bf16(ft1, 3.5f, &ht1);
-        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f)) & not_equal_float(ft1, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -900,9 +1073,9 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = exp_of_double(ui0);
             const double_vector lt1 = lt0 * dx0;
             const double_vector ut1 = ut0 * dx0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -910,26 +1083,29 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
 /* exp:i1 sum:i0 mul:t0,t1 sub:i0,t2 */
 static void g10_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + select_double(lower_mask(live), li0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t1 = l_t1 + live_lower(left, li0, 0);
+        u_t1 = u_t1 + live_upper(left, ui0, 0);
         write_double((double *)call->kept[0] + i, lt0), write_double((double *)call->kept[0] + i + DOUBLES, ut0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = read_double((const double *)call->kept[0] + i);
@@ -938,51 +1114,57 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ut0 * dt1;
         const double_vector lt3 = li0 - lt2;
         const double_vector ut3 = ui0 - ut2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g10_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = exp_of_float(fi1);
-        l_t1 = l_t1 + lower_half(select_float(live, fi0, all_float(0)));
-        u_t1 = u_t1 + upper_half(select_float(live, fi0, all_float(0)));
+        l_t1 = l_t1 + lower_half(live_float(left, fi0, 0));
+        u_t1 = u_t1 + upper_half(live_float(left, fi0, 0));
         write_float((float *)call->kept[0] + i, ft0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g10_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + select_double(lower_mask(live), li0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t1 = l_t1 + live_lower(left, li0, 0);
+        u_t1 = u_t1 + live_upper(left, ui0, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -991,8 +1173,8 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
@@ -1011,40 +1193,43 @@ static void g10_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ut0 * dt1;
             const double_vector lt3 = li0 - lt2;
             const double_vector ut3 = ui0 - ut2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g10_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + select_double(lower_mask(live), li0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t1 = l_t1 + live_lower(left, li0, 0);
+        u_t1 = u_t1 + live_upper(left, ui0, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
@@ -1052,7 +1237,7 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         const float_vector et3 = absolute_float(ft2) * 3.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1064,9 +1249,9 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ut0 * dt1;
             const double_vector lt3 = li0 - lt2;
             const double_vector ut3 = ui0 - ut2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -1074,10 +1259,14 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 neg:t0 mul:i0,t1 */
 static void g11_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -1088,30 +1277,38 @@ static void g11_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = -ut0;
         const double_vector lt2 = li0 * lt1;
         const double_vector ut2 = ui0 * ut1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt2, ut2));
+        PUT_f32(out0, i, left, JOINED_f32(lt2, ut2));
     }
 }
 
 static void g11_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
-        PUT_f32(call->outs[0], i, left, ft2);
+        PUT_f32(out0, i, left, ft2);
     }
 }
 
 static void g11_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1130,22 +1327,26 @@ static void g11_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = -ut0;
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt2, ut2));
+            PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
 
 static void g11_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1154,7 +1355,7 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft2 = fi0 * ft1;
         half_vector ht2;
         doubt |= close_bf16(ft2, 3.5f, &ht2);
-        doubt |= less_float(absolute_float(ft2), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft2), all_float(0x1p-90f)) & not_equal_float(ft2, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1166,9 +1367,9 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = -ut0;
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt2, ut2));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
@@ -1176,10 +1377,14 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 neg:t0 mul:i0,t1 div:t2,2 */
 static void g12_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -1192,31 +1397,39 @@ static void g12_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ui0 * ut1;
         const double_vector lt3 = lt2 / all_double(2);
         const double_vector ut3 = ut2 / all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g12_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / all_float(2);
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g12_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1238,22 +1451,26 @@ static void g12_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / all_double(2);
             const double_vector ut3 = ut2 / all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g12_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1263,7 +1480,7 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft3 = ft2 / all_float(2);
         half_vector ht3;
         doubt |= close_bf16(ft3, 5.5f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1277,9 +1494,9 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / all_double(2);
             const double_vector ut3 = ut2 / all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -1287,11 +1504,15 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 neg:t0 mul:i0,t1 div:t2,k0 */
 static void g13_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -1304,35 +1525,43 @@ static void g13_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ui0 * ut1;
         const double_vector lt3 = lt2 / dk0;
         const double_vector ut3 = ut2 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g13_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g13_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1354,25 +1583,29 @@ static void g13_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g13_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1382,7 +1615,7 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft3 = ft2 / fk0;
         half_vector ht3;
         doubt |= close_bf16(ft3, 6.5f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1396,9 +1629,9 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -1406,11 +1639,16 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 */
 static void g14_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -1427,34 +1665,44 @@ static void g14_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ut0 * ut2;
         const double_vector lt4 = li0 * lt3;
         const double_vector ut4 = ui0 * ut3;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g14_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = ft0 * ft2;
         const float_vector ft4 = fi0 * ft3;
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g14_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1484,24 +1732,29 @@ static void g14_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ut0 * ut2;
             const double_vector lt4 = li0 * lt3;
             const double_vector ut4 = ui0 * ut3;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g14_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1515,7 +1768,7 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
         const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
         half_vector ht4;
         doubt |= unsure_bf16(ft4, et4, &ht4);
-        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f)) & not_equal_float(ft4, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1533,9 +1786,9 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ut0 * ut2;
             const double_vector lt4 = li0 * lt3;
             const double_vector ut4 = ui0 * ut3;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -1543,11 +1796,16 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2 */
 static void g15_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -1566,35 +1824,45 @@ static void g15_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ui0 * ut3;
         const double_vector lt5 = lt4 / all_double(2);
         const double_vector ut5 = ut4 / all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g15_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = ft0 * ft2;
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = ft4 / all_float(2);
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g15_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1628,24 +1896,29 @@ static void g15_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ui0 * ut3;
             const double_vector lt5 = lt4 / all_double(2);
             const double_vector ut5 = ut4 / all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g15_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1661,7 +1934,7 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
         const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * 2.0f * UNIT;
         half_vector ht5;
         doubt |= unsure_bf16(ft5, et5, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1681,9 +1954,9 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ui0 * ut3;
             const double_vector lt5 = lt4 / all_double(2);
             const double_vector ut5 = ut4 / all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -1691,12 +1964,17 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0 */
 static void g16_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -1715,39 +1993,49 @@ static void g16_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ui0 * ut3;
         const double_vector lt5 = lt4 / dk0;
         const double_vector ut5 = ut4 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g16_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = exp_of_float(fi2);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = ft0 * ft2;
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = ft4 / fk0;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g16_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1781,27 +2069,32 @@ static void g16_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ui0 * ut3;
             const double_vector lt5 = lt4 / dk0;
             const double_vector ut5 = ut4 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g16_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1817,7 +2110,7 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
         const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * 3.0f * UNIT;
         half_vector ht5;
         doubt |= unsure_bf16(ft5, et5, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1837,9 +2130,9 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ui0 * ut3;
             const double_vector lt5 = lt4 / dk0;
             const double_vector ut5 = ut4 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -1847,36 +2140,45 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
 /* exp_of_difference:i0,x0 div:t0,x1 */
 static void g17_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
         const double_vector lt1 = lt0 / dx1;
         const double_vector ut1 = ut0 / dx1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g17_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
     const float_vector fx1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         const float_vector ft1 = ft0 / fx1;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g17_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
@@ -1888,7 +2190,7 @@ static void g17_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1902,28 +2204,31 @@ static void g17_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = exp_of_difference_double(ui0, dx0);
             const double_vector lt1 = lt0 / dx1;
             const double_vector ut1 = ut0 / dx1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g17_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     const double_vector dx1 = all_double((double)call->constants[1]);
     const float_vector fx1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1931,7 +2236,7 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = ft0 / fx1;
         half_vector ht1;
         doubt |= close_bf16(ft1, 4.5f, &ht1);
-        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f)) & not_equal_float(ft1, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1939,9 +2244,9 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = exp_of_difference_double(ui0, dx0);
             const double_vector lt1 = lt0 / dx1;
             const double_vector ut1 = ut0 / dx1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -1949,19 +2254,21 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
 /* exp_of_difference:i0,x0 sum:t0 out:t0,t1 */
 static void g18_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + select_double(lower_mask(live), lt0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ut0, all_double(0));
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        l_t1 = l_t1 + live_lower(left, lt0, 0);
+        u_t1 = u_t1 + live_upper(left, ut0, 0);
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     call->results[1] = dt1[0];
@@ -1969,16 +2276,18 @@ static void g18_f32_in_double(const fused_call *call, size_t n)
 
 static void g18_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fx0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
-        l_t1 = l_t1 + lower_half(select_float(live, ft0, all_float(0)));
-        u_t1 = u_t1 + upper_half(select_float(live, ft0, all_float(0)));
-        PUT_f32(call->outs[0], i, left, ft0);
+        l_t1 = l_t1 + lower_half(live_float(left, ft0, 0));
+        u_t1 = u_t1 + upper_half(live_float(left, ft0, 0));
+        PUT_f32(out0, i, left, ft0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     call->results[1] = dt1[0];
@@ -1986,19 +2295,21 @@ static void g18_f32_plain(const fused_call *call, size_t n)
 
 static void g18_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + select_double(lower_mask(live), lt0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ut0, all_double(0));
-        PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+        l_t1 = l_t1 + live_lower(left, lt0, 0);
+        u_t1 = u_t1 + live_upper(left, ut0, 0);
+        PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     call->results[1] = dt1[0];
@@ -2006,19 +2317,21 @@ static void g18_f16_in_double(const fused_call *call, size_t n)
 
 static void g18_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dx0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + select_double(lower_mask(live), lt0, all_double(0));
-        u_t1 = u_t1 + select_double(upper_mask(live), ut0, all_double(0));
-        PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+        l_t1 = l_t1 + live_lower(left, lt0, 0);
+        u_t1 = u_t1 + live_upper(left, ut0, 0);
+        PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     call->results[1] = dt1[0];
@@ -2027,10 +2340,14 @@ static void g18_bf16_in_double(const fused_call *call, size_t n)
 /* less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8 */
 static void g19_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -2055,16 +2372,20 @@ static void g19_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut8 = all_double(1) + ut7;
         const double_vector lt9 = lt6 / lt8;
         const double_vector ut9 = ut6 / ut8;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt9, ut9));
+        PUT_f32(out0, i, left, JOINED_f32(lt9, ut9));
     }
 }
 
 static void g19_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask ft0 = less_float(all_float(0), fi1);
         const float_vector ft1 = absolute_float(fi1);
         const float_vector ft2 = ft1 * all_float(-0.5);
@@ -2075,17 +2396,21 @@ static void g19_f32_plain(const fused_call *call, size_t n)
         const float_vector ft7 = ft3 * ft3;
         const float_vector ft8 = all_float(1) + ft7;
         const float_vector ft9 = ft6 / ft8;
-        PUT_f32(call->outs[0], i, left, ft9);
+        PUT_f32(out0, i, left, ft9);
     }
 }
 
 static void g19_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(all_float(0), fi1);
         const float_vector ft1 = absolute_float(fi1);
@@ -2124,22 +2449,26 @@ static void g19_f16_settled(const fused_call *call, size_t n)
             const double_vector ut8 = all_double(1) + ut7;
             const double_vector lt9 = lt6 / lt8;
             const double_vector ut9 = ut6 / ut8;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt9, ut9));
+            PUT_f16(out0, i, left, JOINED_f16(lt9, ut9));
         } else {
-            PUT_half(call->outs[0], i, left, ht9);
+            PUT_half(out0, i, left, ht9);
         }
     }
 }
 
 static void g19_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(all_float(0), fi1);
         const float_vector ft1 = absolute_float(fi1);
@@ -2180,9 +2509,9 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut8 = all_double(1) + ut7;
             const double_vector lt9 = lt6 / lt8;
             const double_vector ut9 = ut6 / ut8;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt9, ut9));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt9, ut9));
         } else {
-            PUT_half(call->outs[0], i, left, ht9);
+            PUT_half(out0, i, left, ht9);
         }
     }
 }
@@ -2190,10 +2519,14 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
 static void g20_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -2212,16 +2545,20 @@ static void g20_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui1 / ut4;
         const double_vector lt6 = select_double(lt2, all_double(0), lt5);
         const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g20_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2229,17 +2566,21 @@ static void g20_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g20_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2269,22 +2610,26 @@ static void g20_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g20_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2319,9 +2664,9 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -2329,11 +2674,15 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5 */
 static void g21_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -2352,17 +2701,21 @@ static void g21_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui1 / ut4;
         const double_vector lt6 = select_double(lt2, dk0, lt5);
         const double_vector ut6 = select_double(ut2, dk0, ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g21_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2370,20 +2723,24 @@ static void g21_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, fk0, ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g21_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2413,26 +2770,30 @@ static void g21_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, dk0, lt5);
             const double_vector ut6 = select_double(ut2, dk0, ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g21_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2467,9 +2828,9 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, dk0, lt5);
             const double_vector ut6 = select_double(ut2, dk0, ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -2477,9 +2838,12 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 sub:1,t3 div:t3,t4 log:t5 */
 static void g22_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lt0 = less_double(li0, all_double(0));
@@ -2496,15 +2860,18 @@ static void g22_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut3 / ut4;
         const double_vector lt6 = log_of_double(lt5);
         const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g22_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_vector ft2 = select_float(ft1, all_float(1), fi0);
@@ -2512,16 +2879,19 @@ static void g22_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g22_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2550,20 +2920,23 @@ static void g22_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut3 / ut4;
             const double_vector lt6 = log_of_double(lt5);
             const double_vector ut6 = log_of_double(ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g22_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
@@ -2592,9 +2965,9 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut3 / ut4;
             const double_vector lt6 = log_of_double(lt5);
             const double_vector ut6 = log_of_double(ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -2602,10 +2975,14 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
 static void g23_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -2624,16 +3001,20 @@ static void g23_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui1 / ut4;
         const double_vector lt6 = select_double(lt2, all_double(0), lt5);
         const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g23_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2641,17 +3022,21 @@ static void g23_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g23_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
@@ -2681,22 +3066,26 @@ static void g23_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g23_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
@@ -2731,9 +3120,9 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -2741,9 +3130,12 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 sub:1,t3 div:t3,t4 log:t5 */
 static void g24_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lt0 = less_double(li0, all_double(1));
@@ -2760,15 +3152,18 @@ static void g24_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut3 / ut4;
         const double_vector lt6 = log_of_double(lt5);
         const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g24_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_vector ft2 = select_float(ft1, all_float(0), fi0);
@@ -2776,16 +3171,19 @@ static void g24_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g24_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
@@ -2814,20 +3212,23 @@ static void g24_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut3 / ut4;
             const double_vector lt6 = log_of_double(lt5);
             const double_vector ut6 = log_of_double(ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g24_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
@@ -2856,9 +3257,9 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut3 / ut4;
             const double_vector lt6 = log_of_double(lt5);
             const double_vector ut6 = log_of_double(ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -2866,12 +3267,16 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
 static void g25_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -2890,18 +3295,22 @@ static void g25_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui1 / ut4;
         const double_vector lt6 = select_double(lt2, all_double(0), lt5);
         const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g25_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2909,12 +3318,16 @@ static void g25_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = fi0 * ft3;
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g25_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -2924,8 +3337,8 @@ static void g25_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, fk0);
         doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * 1.0f * UNIT) * 2);
@@ -2957,30 +3370,34 @@ static void g25_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g25_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
@@ -3015,9 +3432,9 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui1 / ut4;
             const double_vector lt6 = select_double(lt2, all_double(0), lt5);
             const double_vector ut6 = select_double(ut2, all_double(0), ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -3025,11 +3442,14 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
 /* less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 sub:1,t3 div:t3,t4 log:t5 */
 static void g26_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lt0 = less_double(li0, dk0);
@@ -3046,17 +3466,20 @@ static void g26_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut3 / ut4;
         const double_vector lt6 = log_of_double(lt5);
         const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g26_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
         const float_vector ft2 = select_float(ft1, fk1, fi0);
@@ -3064,17 +3487,20 @@ static void g26_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g26_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lt0 = less_double(li0, dk0);
@@ -3091,17 +3517,20 @@ static void g26_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut3 / ut4;
         const double_vector lt6 = log_of_double(lt5);
         const double_vector ut6 = log_of_double(ut5);
-        PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+        PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
     }
 }
 
 static void g26_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lt0 = less_double(li0, dk0);
@@ -3118,17 +3547,21 @@ static void g26_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut3 / ut4;
         const double_vector lt6 = log_of_double(lt5);
         const double_vector ut6 = log_of_double(ut5);
-        PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+        PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
     }
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 */
 static void g27_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -3141,31 +3574,39 @@ static void g27_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = select_double(ut0, all_double(0), ut1);
         const double_vector lt3 = li0 * lt2;
         const double_vector ut3 = ui0 * ut2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g27_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
         const float_vector ft3 = fi0 * ft2;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g27_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3187,36 +3628,44 @@ static void g27_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut0, all_double(0), ut1);
             const double_vector lt3 = li0 * lt2;
             const double_vector ut3 = ui0 * ut2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g27_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
         const float_vector ft3 = fi0 * ft2;
-        PUT_f16(call->outs[0], i, left, ft3);
+        PUT_f16(out0, i, left, ft3);
     }
 }
 
 static void g27_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3238,34 +3687,42 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut0, all_double(0), ut1);
             const double_vector lt3 = li0 * lt2;
             const double_vector ut3 = ui0 * ut2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g27_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
         const float_vector ft3 = fi0 * ft2;
-        PUT_bf16(call->outs[0], i, left, ft3);
+        PUT_bf16(out0, i, left, ft3);
     }
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2 */
 static void g28_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -3280,32 +3737,40 @@ static void g28_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ui0 * ut2;
         const double_vector lt4 = lt3 / all_double(2);
         const double_vector ut4 = ut3 / all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g28_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
         const float_vector ft3 = fi0 * ft2;
         const float_vector ft4 = ft3 / all_float(2);
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g28_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3332,22 +3797,26 @@ static void g28_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / all_double(2);
             const double_vector ut4 = ut3 / all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g28_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3374,9 +3843,9 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / all_double(2);
             const double_vector ut4 = ut3 / all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3384,11 +3853,15 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0 */
 static void g29_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li2 = lower_half(fi2);
@@ -3403,28 +3876,36 @@ static void g29_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ui0 * ut2;
         const double_vector lt4 = lt3 / dk0;
         const double_vector ut4 = ut3 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g29_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
         const float_vector ft3 = fi0 * ft2;
         const float_vector ft4 = ft3 / fk0;
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g29_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -3432,8 +3913,8 @@ static void g29_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3460,26 +3941,30 @@ static void g29_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / dk0;
             const double_vector ut4 = ut3 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g29_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
@@ -3506,9 +3991,9 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / dk0;
             const double_vector ut4 = ut3 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3516,33 +4001,42 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
 /* log:i0 */
 static void g30_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = log_of_double(li0);
         const double_vector ut0 = log_of_double(ui0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g30_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = log_of_float(fi0);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g30_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi0);
         half_vector ht0;
@@ -3552,20 +4046,22 @@ static void g30_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = log_of_double(li0);
             const double_vector ut0 = log_of_double(ui0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g30_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi0);
         half_vector ht0;
@@ -3575,9 +4071,9 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = log_of_double(li0);
             const double_vector ut0 = log_of_double(ui0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
@@ -3585,11 +4081,16 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 */
 static void g31_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -3604,33 +4105,43 @@ static void g31_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ut1 + all_double(1);
         const double_vector lt3 = li0 * lt2;
         const double_vector ut3 = ui0 * ut2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g31_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = fi0 * ft2;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g31_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3656,24 +4167,29 @@ static void g31_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ut1 + all_double(1);
             const double_vector lt3 = li0 * lt2;
             const double_vector ut3 = ui0 * ut2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g31_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3699,9 +4215,9 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ut1 + all_double(1);
             const double_vector lt3 = li0 * lt2;
             const double_vector ut3 = ui0 * ut2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -3709,11 +4225,16 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2 */
 static void g32_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -3730,34 +4251,44 @@ static void g32_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ui0 * ut2;
         const double_vector lt4 = lt3 / all_double(2);
         const double_vector ut4 = ut3 / all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g32_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = fi0 * ft2;
         const float_vector ft4 = ft3 / all_float(2);
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g32_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3787,24 +4318,29 @@ static void g32_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / all_double(2);
             const double_vector ut4 = ut3 / all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g32_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3834,9 +4370,9 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / all_double(2);
             const double_vector ut4 = ut3 / all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3844,12 +4380,17 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0 */
 static void g33_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -3866,38 +4407,48 @@ static void g33_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ui0 * ut2;
         const double_vector lt4 = lt3 / dk0;
         const double_vector ut4 = ut3 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g33_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector ft3 = fi0 * ft2;
         const float_vector ft4 = ft3 / fk0;
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g33_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3927,27 +4478,32 @@ static void g33_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / dk0;
             const double_vector ut4 = ut3 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g33_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
@@ -3977,9 +4533,9 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ui0 * ut2;
             const double_vector lt4 = lt3 / dk0;
             const double_vector ut4 = ut3 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3987,21 +4543,25 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
 /* max:i0 */
 static void g34_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0);
+    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
 static void g34_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
         write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
     }
@@ -4009,21 +4569,25 @@ static void g34_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g34_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0);
+    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
 static void g34_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
         write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
     }
@@ -4031,21 +4595,25 @@ static void g34_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g34_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0);
+    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
 static void g34_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
         write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
     }
@@ -4053,21 +4621,25 @@ static void g34_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g34_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0);
+    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
 static void g34_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
         write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
     }
@@ -4084,29 +4656,31 @@ static void g34_finish(const fused_call *call, size_t n)
 /* max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4 */
 static void g35_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     call->results[0] = dt0[0];
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4114,15 +4688,18 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
 
 static void g35_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     const float_vector ft2 = joined(dt2, dt2);
@@ -4130,11 +4707,10 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft3 = exp_of_difference_float(fi0, ft2);
-        l_t4 = l_t4 + lower_half(select_float(live, ft3, all_float(0)));
-        u_t4 = u_t4 + upper_half(select_float(live, ft3, all_float(0)));
+        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
+        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4142,29 +4718,31 @@ static void g35_f32_plain(const fused_call *call, size_t n)
 
 static void g35_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     call->results[0] = dt0[0];
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4172,29 +4750,31 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
 
 static void g35_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     call->results[0] = dt0[0];
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4203,25 +4783,29 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
 /* max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2 */
 static void g36_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
         write_double((double *)call->kept[0] + i, lt1), write_double((double *)call->kept[0] + i + DOUBLES, ut1);
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4231,29 +4815,33 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt3 = lt1 / dt2;
         const double_vector ut3 = ut1 / dt2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g36_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = exp_of_difference_float(fi0, ft0);
-        l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
-        u_t2 = u_t2 + upper_half(select_float(live, ft1, all_float(0)));
+        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
+        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
         write_float((float *)call->kept[0] + i, ft1);
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4262,31 +4850,35 @@ static void g36_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g36_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4295,7 +4887,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt2[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
@@ -4308,34 +4900,38 @@ static void g36_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = exp_of_difference_double(ui0, dt0);
             const double_vector lt3 = lt1 / dt2;
             const double_vector ut3 = ut1 / dt2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g36_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4344,13 +4940,13 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt2[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
         half_vector ht3;
         doubt |= close_bf16(ft3, 4.0f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -4358,9 +4954,9 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = exp_of_difference_double(ui0, dt0);
             const double_vector lt3 = lt1 / dt2;
             const double_vector ut3 = ut1 / dt2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -4368,20 +4964,24 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 */
 static void g37_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4394,10 +4994,10 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -4406,43 +5006,47 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt10 = log1p_of_double(dt9);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
         const double_vector ut1 = ui0 - dt0;
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt11, ut11));
+        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
     }
 }
 
 static void g37_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(select_float(live, ft4, all_float(0)));
-        u_t5 = u_t5 + upper_half(select_float(live, ft4, all_float(0)));
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
+        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -4452,30 +5056,34 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     const float_vector ft10 = joined(dt10, dt10);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
-        PUT_f32(call->outs[0], i, left, ft11);
+        PUT_f32(out0, i, left, ft11);
     }
 }
 
 static void g37_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4488,10 +5096,10 @@ static void g37_f16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -4504,7 +5112,7 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt10[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
         const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
@@ -4519,30 +5127,34 @@ static void g37_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt11, ut11));
+            PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
         } else {
-            PUT_half(call->outs[0], i, left, ht11);
+            PUT_half(out0, i, left, ht11);
         }
     }
 }
 
 static void g37_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4555,10 +5167,10 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -4567,12 +5179,11 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     const double_vector dt10 = log1p_of_double(dt9);
     const float_vector ft10 = joined(dt10, dt10);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
         const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
@@ -4587,9 +5198,9 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt11, ut11));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
         } else {
-            PUT_half(call->outs[0], i, left, ht11);
+            PUT_half(out0, i, left, ht11);
         }
     }
 }
@@ -4597,20 +5208,25 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17 */
 static void g38_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out1 = call->outs[1];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4623,10 +5239,10 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -4638,9 +5254,8 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -4655,9 +5270,9 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut16 = ut3 / dt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
-        l_t13 = fma_double(select_double(lower_mask(live), li1, all_double(0)), select_double(lower_mask(live), lt11, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ui1, all_double(0)), select_double(upper_mask(live), ut11, all_double(0)), u_t13);
-        PUT_f32(call->outs[1], i, left, JOINED_f32(lt17, ut17));
+        l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ui1, 0), live_upper(left, ut11, 0), u_t13);
+        PUT_f32(out1, i, left, JOINED_f32(lt17, ut17));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     const double_vector dt14 = -dt13;
@@ -4666,30 +5281,35 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
 
 static void g38_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out1 = call->outs[1];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(select_float(live, ft4, all_float(0)));
-        u_t5 = u_t5 + upper_half(select_float(live, ft4, all_float(0)));
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
+        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -4703,17 +5323,16 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft11 = ft1 - ft10;
         const float_vector ft16 = ft3 * ift15;
         const float_vector ft17 = ft16 - fi1;
-        l_t13 = fma_double(lower_half(select_float(live, fi1, all_float(0))), lower_half(select_float(live, ft11, all_float(0))), l_t13);
-        u_t13 = fma_double(upper_half(select_float(live, fi1, all_float(0))), upper_half(select_float(live, ft11, all_float(0))), u_t13);
-        PUT_f32(call->outs[1], i, left, ft17);
+        l_t13 = fma_double(lower_half(live_float(left, fi1, 0)), lower_half(live_float(left, ft11, 0)), l_t13);
+        u_t13 = fma_double(upper_half(live_float(left, fi1, 0)), upper_half(live_float(left, ft11, 0)), u_t13);
+        PUT_f32(out1, i, left, ft17);
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     const double_vector dt14 = -dt13;
@@ -4722,20 +5341,25 @@ static void g38_f32_plain(const fused_call *call, size_t n)
 
 static void g38_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out1 = call->outs[1];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4748,10 +5372,10 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -4763,9 +5387,8 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -4780,9 +5403,9 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut16 = ut3 / dt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
-        l_t13 = fma_double(select_double(lower_mask(live), li1, all_double(0)), select_double(lower_mask(live), lt11, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ui1, all_double(0)), select_double(upper_mask(live), ut11, all_double(0)), u_t13);
-        PUT_f16(call->outs[1], i, left, JOINED_f16(lt17, ut17));
+        l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ui1, 0), live_upper(left, ut11, 0), u_t13);
+        PUT_f16(out1, i, left, JOINED_f16(lt17, ut17));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     const double_vector dt14 = -dt13;
@@ -4791,20 +5414,25 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
 
 static void g38_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out1 = call->outs[1];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4817,10 +5445,10 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -4832,9 +5460,8 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -4849,9 +5476,9 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut16 = ut3 / dt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
-        l_t13 = fma_double(select_double(lower_mask(live), li1, all_double(0)), select_double(lower_mask(live), lt11, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ui1, all_double(0)), select_double(upper_mask(live), ut11, all_double(0)), u_t13);
-        PUT_bf16(call->outs[1], i, left, JOINED_bf16(lt17, ut17));
+        l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ui1, 0), live_upper(left, ut11, 0), u_t13);
+        PUT_bf16(out1, i, left, JOINED_bf16(lt17, ut17));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     const double_vector dt14 = -dt13;
@@ -4861,21 +5488,26 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13 */
 static void g39_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -4888,10 +5520,10 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -4902,9 +5534,8 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -4913,9 +5544,9 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        l_t13 = fma_double(select_double(lower_mask(live), lt11, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ut11, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t13);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt11, ut11));
+        l_t13 = fma_double(live_lower(left, lt11, 0), live_lower(left, li1, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ut11, 0), live_upper(left, ui1, 0), u_t13);
+        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     call->results[3] = dt13[0];
@@ -4923,31 +5554,36 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
 
 static void g39_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(select_float(live, ft4, all_float(0)));
-        u_t5 = u_t5 + upper_half(select_float(live, ft4, all_float(0)));
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
+        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -4959,14 +5595,13 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
-        l_t13 = fma_double(lower_half(select_float(live, ft11, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t13);
-        u_t13 = fma_double(upper_half(select_float(live, ft11, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t13);
-        PUT_f32(call->outs[0], i, left, ft11);
+        l_t13 = fma_double(lower_half(live_float(left, ft11, 0)), lower_half(live_float(left, fi1, 0)), l_t13);
+        u_t13 = fma_double(upper_half(live_float(left, ft11, 0)), upper_half(live_float(left, fi1, 0)), u_t13);
+        PUT_f32(out0, i, left, ft11);
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     call->results[3] = dt13[0];
@@ -4974,21 +5609,26 @@ static void g39_f32_plain(const fused_call *call, size_t n)
 
 static void g39_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -5001,10 +5641,10 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5015,9 +5655,8 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5026,9 +5665,9 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        l_t13 = fma_double(select_double(lower_mask(live), lt11, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ut11, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t13);
-        PUT_f16(call->outs[0], i, left, JOINED_f16(lt11, ut11));
+        l_t13 = fma_double(live_lower(left, lt11, 0), live_lower(left, li1, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ut11, 0), live_upper(left, ui1, 0), u_t13);
+        PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     call->results[3] = dt13[0];
@@ -5036,21 +5675,26 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
 
 static void g39_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -5063,10 +5707,10 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5077,9 +5721,8 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5088,9 +5731,9 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        l_t13 = fma_double(select_double(lower_mask(live), lt11, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t13);
-        u_t13 = fma_double(select_double(upper_mask(live), ut11, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t13);
-        PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt11, ut11));
+        l_t13 = fma_double(live_lower(left, lt11, 0), live_lower(left, li1, 0), l_t13);
+        u_t13 = fma_double(live_upper(left, ut11, 0), live_upper(left, ui1, 0), u_t13);
+        PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
     }
     const double_vector dt13 = all_double(sums_of(l_t13, u_t13));
     call->results[3] = dt13[0];
@@ -5099,21 +5742,25 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9 */
 static void g40_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -5126,10 +5773,10 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5139,44 +5786,48 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     call->results[2] = dt9[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
         const double_vector ut1 = ui0 - dt0;
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt11, ut11));
+        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
     }
 }
 
 static void g40_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(select_float(live, ft4, all_float(0)));
-        u_t5 = u_t5 + upper_half(select_float(live, ft4, all_float(0)));
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
+        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5187,31 +5838,35 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     call->results[2] = dt9[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
-        PUT_f32(call->outs[0], i, left, ft11);
+        PUT_f32(out0, i, left, ft11);
     }
 }
 
 static void g40_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -5224,10 +5879,10 @@ static void g40_f16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5241,7 +5896,7 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt10[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
         const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
@@ -5256,31 +5911,35 @@ static void g40_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt11, ut11));
+            PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
         } else {
-            PUT_half(call->outs[0], i, left, ht11);
+            PUT_half(out0, i, left, ht11);
         }
     }
 }
 
 static void g40_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        f_t0 = maximum_float(f_t0, select_float(live, fi0, all_float(-INFINITY)));
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
     }
-    const double_vector dt0 = all_double(largest_float_of(f_t0));
+    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = li0 - dt0;
@@ -5293,10 +5952,10 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + select_double(lower_mask(live), lt4, all_double(0));
-        u_t5 = u_t5 + select_double(upper_mask(live), ut4, all_double(0));
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t5 = l_t5 + live_lower(left, lt4, 0);
+        u_t5 = u_t5 + live_upper(left, ut4, 0);
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5306,12 +5965,11 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
     const float_vector ft10 = joined(dt10, dt10);
     call->results[2] = dt9[0];
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
         const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
@@ -5326,9 +5984,9 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt11, ut11));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
         } else {
-            PUT_half(call->outs[0], i, left, ht11);
+            PUT_half(out0, i, left, ht11);
         }
     }
 }
@@ -5336,9 +5994,12 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
 /* minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4 */
 static void g41_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = minimum_double(li0, all_double(0));
@@ -5353,31 +6014,37 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = log1p_of_part_double(ut3);
         const double_vector lt5 = lt0 - lt4;
         const double_vector ut5 = ut0 - ut4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g41_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
         const float_vector ft2 = -ft1;
         const float_vector ft3 = exp_of_float(ft2);
         const float_vector ft4 = log1p_of_part_float(ft3);
         const float_vector ft5 = ft0 - ft4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g41_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
@@ -5402,20 +6069,22 @@ static void g41_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = log1p_of_part_double(ut3);
             const double_vector lt5 = lt0 - lt4;
             const double_vector ut5 = ut0 - ut4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g41_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
@@ -5426,7 +6095,7 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = ft0 - ft4;
         half_vector ht5;
         doubt |= close_bf16(ft5, 6.5f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -5442,9 +6111,9 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = log1p_of_part_double(ut3);
             const double_vector lt5 = lt0 - lt4;
             const double_vector ut5 = ut0 - ut4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -5452,10 +6121,14 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
 /* mul:-1,i1 add:i0,t0 */
 static void g42_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5464,29 +6137,37 @@ static void g42_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(-1) * ui1;
         const double_vector lt1 = li0 + lt0;
         const double_vector ut1 = ui0 + ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g42_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g42_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -5502,32 +6183,40 @@ static void g42_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(-1) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g42_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g42_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -5543,32 +6232,40 @@ static void g42_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(-1) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g42_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:-1,i1 sub:i0,t0 */
 static void g43_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5577,29 +6274,37 @@ static void g43_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(-1) * ui1;
         const double_vector lt1 = li0 - lt0;
         const double_vector ut1 = ui0 - ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g43_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g43_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -5615,32 +6320,40 @@ static void g43_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(-1) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g43_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g43_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -5656,32 +6369,40 @@ static void g43_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(-1) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g43_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:0,i1 add:i0,t0 */
 static void g44_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5690,29 +6411,37 @@ static void g44_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(0) * ui1;
         const double_vector lt1 = li0 + lt0;
         const double_vector ut1 = ui0 + ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g44_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g44_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0) * fi1;
         const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
@@ -5730,22 +6459,26 @@ static void g44_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g44_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0) * fi1;
         const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
@@ -5763,9 +6496,9 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -5773,10 +6506,14 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
 /* mul:0,i1 sub:i0,t0 */
 static void g45_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5785,29 +6522,37 @@ static void g45_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(0) * ui1;
         const double_vector lt1 = li0 - lt0;
         const double_vector ut1 = ui0 - ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g45_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g45_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0) * fi1;
         const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
@@ -5825,22 +6570,26 @@ static void g45_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g45_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0) * fi1;
         const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
@@ -5858,9 +6607,9 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -5868,10 +6617,14 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
 /* mul:0.5,i1 add:i0,t0 */
 static void g46_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5880,29 +6633,37 @@ static void g46_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(0.5) * ui1;
         const double_vector lt1 = li0 + lt0;
         const double_vector ut1 = ui0 + ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g46_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g46_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -5918,32 +6679,40 @@ static void g46_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0.5) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g46_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g46_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -5959,32 +6728,40 @@ static void g46_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0.5) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g46_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:0.5,i1 sub:i0,t0 */
 static void g47_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -5993,29 +6770,37 @@ static void g47_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(0.5) * ui1;
         const double_vector lt1 = li0 - lt0;
         const double_vector ut1 = ui0 - ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g47_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g47_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -6031,32 +6816,40 @@ static void g47_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0.5) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g47_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g47_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -6072,32 +6865,40 @@ static void g47_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(0.5) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g47_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:2,i1 add:i0,t0 */
 static void g48_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -6106,29 +6907,37 @@ static void g48_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(2) * ui1;
         const double_vector lt1 = li0 + lt0;
         const double_vector ut1 = ui0 + ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g48_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g48_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -6144,34 +6953,42 @@ static void g48_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(2) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g48_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g48_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 + ft0;
@@ -6187,9 +7004,9 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(2) * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -6197,10 +7014,14 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
 /* mul:2,i1 sub:i0,t0 */
 static void g49_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -6209,29 +7030,37 @@ static void g49_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = all_double(2) * ui1;
         const double_vector lt1 = li0 - lt0;
         const double_vector ut1 = ui0 - ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g49_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g49_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -6247,34 +7076,42 @@ static void g49_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(2) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g49_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g49_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 - ft0;
@@ -6290,9 +7127,9 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = all_double(2) * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -6300,33 +7137,42 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,-1 */
 static void g50_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 * all_double(-1);
         const double_vector ut0 = ui0 * all_double(-1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g50_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g50_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(-1);
         half_vector ht0;
@@ -6336,29 +7182,35 @@ static void g50_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(-1);
             const double_vector ut0 = ui0 * all_double(-1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g50_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g50_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(-1);
         half_vector ht0;
@@ -6368,33 +7220,39 @@ static void g50_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(-1);
             const double_vector ut0 = ui0 * all_double(-1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g50_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
 static void g51_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6403,16 +7261,15 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6423,8 +7280,8 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -6434,36 +7291,41 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt5 = lt3 / dt4;
         const double_vector ut5 = ut3 / dt4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g51_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t2 = all_float(-INFINITY);
+    float_mask n_t2 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        f_t2 = maximum_float(f_t2, select_float(live, ft1, all_float(-INFINITY)));
+        const float_vector vt2 = live_float(left, ft1, -INFINITY);
+        f_t2 = larger_float(f_t2, vt2);
+        n_t2 |= not_equal_float(vt2, vt2);
     }
-    const double_vector dt2 = all_double(largest_float_of(f_t2));
+    const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
     const float_vector ft2 = joined(dt2, dt2);
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(select_float(live, ft3, all_float(0)));
-        u_t4 = u_t4 + upper_half(select_float(live, ft3, all_float(0)));
+        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
+        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -6472,19 +7334,22 @@ static void g51_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g51_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6493,16 +7358,15 @@ static void g51_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6513,8 +7377,8 @@ static void g51_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -6523,8 +7387,8 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -6543,22 +7407,25 @@ static void g51_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g51_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6567,16 +7434,15 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6587,8 +7453,8 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -6597,14 +7463,14 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6618,9 +7484,9 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -6628,33 +7494,42 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,0 */
 static void g52_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 * all_double(0);
         const double_vector ut0 = ui0 * all_double(0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g52_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g52_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(0);
         const float_mask rt0 = inexact_mul(fi0, all_float(0), ft0);
@@ -6665,30 +7540,36 @@ static void g52_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0);
             const double_vector ut0 = ui0 * all_double(0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g52_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g52_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(0);
         const float_mask rt0 = inexact_mul(fi0, all_float(0), ft0);
@@ -6699,33 +7580,39 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0);
             const double_vector ut0 = ui0 * all_double(0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g52_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
 static void g53_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6734,16 +7621,15 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6754,8 +7640,8 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -6765,36 +7651,41 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt5 = lt3 / dt4;
         const double_vector ut5 = ut3 / dt4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g53_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t2 = all_float(-INFINITY);
+    float_mask n_t2 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(0);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        f_t2 = maximum_float(f_t2, select_float(live, ft1, all_float(-INFINITY)));
+        const float_vector vt2 = live_float(left, ft1, -INFINITY);
+        f_t2 = larger_float(f_t2, vt2);
+        n_t2 |= not_equal_float(vt2, vt2);
     }
-    const double_vector dt2 = all_double(largest_float_of(f_t2));
+    const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
     const float_vector ft2 = joined(dt2, dt2);
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(0);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(select_float(live, ft3, all_float(0)));
-        u_t4 = u_t4 + upper_half(select_float(live, ft3, all_float(0)));
+        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
+        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -6803,19 +7694,22 @@ static void g53_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g53_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6824,16 +7718,15 @@ static void g53_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6844,8 +7737,8 @@ static void g53_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -6854,8 +7747,8 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -6874,22 +7767,25 @@ static void g53_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g53_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6898,16 +7794,15 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -6918,8 +7813,8 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -6928,14 +7823,14 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6949,9 +7844,9 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -6959,33 +7854,42 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,0.5 */
 static void g54_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 * all_double(0.5);
         const double_vector ut0 = ui0 * all_double(0.5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g54_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g54_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(0.5);
         half_vector ht0;
@@ -6995,29 +7899,35 @@ static void g54_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0.5);
             const double_vector ut0 = ui0 * all_double(0.5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g54_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g54_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(0.5);
         half_vector ht0;
@@ -7027,53 +7937,65 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0.5);
             const double_vector ut0 = ui0 * all_double(0.5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g54_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,2 */
 static void g55_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 * all_double(2);
         const double_vector ut0 = ui0 * all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g55_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 * all_float(2);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g55_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(2);
         half_vector ht0;
@@ -7083,30 +8005,36 @@ static void g55_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(2);
             const double_vector ut0 = ui0 * all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g55_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(2);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g55_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * all_float(2);
         half_vector ht0;
@@ -7116,58 +8044,73 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(2);
             const double_vector ut0 = ui0 * all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g55_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(2);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,i1 */
 static void g56_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = li0 * li1;
         const double_vector ut0 = ui0 * ui1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g56_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 * fi1;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g56_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_mask rt0 = inexact_mul(fi0, fi1, ft0);
@@ -7180,33 +8123,41 @@ static void g56_f16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 * li1;
             const double_vector ut0 = ui0 * ui1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g56_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = fi0 * fi1;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g56_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_mask rt0 = inexact_mul(fi0, fi1, ft0);
@@ -7219,45 +8170,52 @@ static void g56_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 * li1;
             const double_vector ut0 = ui0 * ui1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g56_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = fi0 * fi1;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 */
 static void g57_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7268,48 +8226,51 @@ static void g57_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = dt1 * ui1;
         const double_vector lt3 = lt0 - lt2;
         const double_vector ut3 = ut0 - ut2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g57_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
-        u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
+        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g57_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
+        l_t1 += lower_half(pt1);
+        u_t1 += upper_half(pt1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -7317,13 +8278,13 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         half_vector ht3;
         doubt |= unsure_f16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -7337,43 +8298,46 @@ static void g57_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = dt1 * ui1;
             const double_vector lt3 = lt0 - lt2;
             const double_vector ut3 = ut0 - ut2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g57_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -7387,9 +8351,9 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = dt1 * ui1;
             const double_vector lt3 = lt0 - lt2;
             const double_vector ut3 = ut0 - ut2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -7397,25 +8361,29 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4 */
 static void g58_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7432,51 +8400,56 @@ static void g58_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ut3 * all_double(-1);
         const double_vector lt5 = select_double(lm2, all_double(0), lt4);
         const double_vector ut5 = select_double(um2, all_double(0), ut4);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g58_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
-        u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
+        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
         const float_vector ft4 = ft3 * all_float(-1);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g58_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
+        l_t1 += lower_half(pt1);
+        u_t1 += upper_half(pt1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -7484,14 +8457,14 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * all_float(-1);
         const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -7515,44 +8488,48 @@ static void g58_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * all_double(-1);
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g58_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * all_float(-1);
         const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -7576,9 +8553,9 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * all_double(-1);
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -7586,25 +8563,29 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4 */
 static void g59_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7621,51 +8602,56 @@ static void g59_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ut3 * all_double(0);
         const double_vector lt5 = select_double(lm2, all_double(0), lt4);
         const double_vector ut5 = select_double(um2, all_double(0), ut4);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g59_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
-        u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
+        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
         const float_vector ft4 = ft3 * all_float(0);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g59_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
+        l_t1 += lower_half(pt1);
+        u_t1 += upper_half(pt1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -7673,14 +8659,14 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * all_float(0);
         const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -7704,44 +8690,48 @@ static void g59_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * all_double(0);
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g59_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * all_float(0);
         const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -7765,9 +8755,9 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * all_double(0);
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -7775,26 +8765,30 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4 */
 static void g60_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -7811,54 +8805,59 @@ static void g60_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ut3 * dk0;
         const double_vector lt5 = select_double(lm2, all_double(0), lt4);
         const double_vector ut5 = select_double(um2, all_double(0), ut4);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g60_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
-        u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
+        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
         const float_vector ft4 = ft3 * fk0;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g60_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
+        l_t1 += lower_half(pt1);
+        u_t1 += upper_half(pt1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -7867,14 +8866,14 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * fk0;
         const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * 1.0f * UNIT) * absolute_float(ft3) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -7898,47 +8897,51 @@ static void g60_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * dk0;
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g60_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = ft3 * fk0;
         const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * 1.0f * UNIT) * absolute_float(ft3) + absolute_float(ft4) * 2.0f * UNIT;
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
@@ -7962,9 +8965,9 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut3 * dk0;
             const double_vector lt5 = select_double(lm2, all_double(0), lt4);
             const double_vector ut5 = select_double(um2, all_double(0), ut4);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -7972,25 +8975,29 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3 */
 static void g61_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8005,50 +9012,55 @@ static void g61_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = ut0 - ut2;
         const double_vector lt4 = select_double(lm2, all_double(0), lt3);
         const double_vector ut4 = select_double(um2, all_double(0), ut3);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g61_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        l_t1 = fma_double(lower_half(select_float(live, fi0, all_float(0))), lower_half(select_float(live, fi1, all_float(0))), l_t1);
-        u_t1 = fma_double(upper_half(select_float(live, fi0, all_float(0))), upper_half(select_float(live, fi1, all_float(0))), u_t1);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        l_t1 = fma_double(lower_half(live_float(left, fi0, 0)), lower_half(live_float(left, fi1, 0)), l_t1);
+        u_t1 = fma_double(upper_half(live_float(left, fi0, 0)), upper_half(live_float(left, fi1, 0)), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g61_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
+        l_t1 += lower_half(pt1);
+        u_t1 += upper_half(pt1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -8056,14 +9068,14 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
@@ -8083,44 +9095,48 @@ static void g61_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ut0 - ut2;
             const double_vector lt4 = select_double(lm2, all_double(0), lt3);
             const double_vector ut4 = select_double(um2, all_double(0), ut3);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g61_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(select_double(lower_mask(live), li0, all_double(0)), select_double(lower_mask(live), li1, all_double(0)), l_t1);
-        u_t1 = fma_double(select_double(upper_mask(live), ui0, all_double(0)), select_double(upper_mask(live), ui1, all_double(0)), u_t1);
+        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
+        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_mask fm2 = FETCH_mask(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
@@ -8140,9 +9156,9 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = ut0 - ut2;
             const double_vector lt4 = select_double(lm2, all_double(0), lt3);
             const double_vector ut4 = select_double(um2, all_double(0), ut3);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -8150,31 +9166,40 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
 /* mul:i0,k0 */
 static void g62_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 * dk0;
         const double_vector ut0 = ui0 * dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g62_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 * fk0;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g62_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -8182,7 +9207,7 @@ static void g62_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fk0;
         const float_mask rt0 = inexact_mul(fi0, fk0, ft0);
@@ -8193,35 +9218,41 @@ static void g62_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * dk0;
             const double_vector ut0 = ui0 * dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g62_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 * fk0;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g62_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 * fk0;
         const float_mask rt0 = inexact_mul(fi0, fk0, ft0);
@@ -8232,35 +9263,41 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * dk0;
             const double_vector ut0 = ui0 * dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g62_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * fk0;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
 static void g63_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8269,16 +9306,15 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8289,8 +9325,8 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -8300,37 +9336,42 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt5 = lt3 / dt4;
         const double_vector ut5 = ut3 / dt4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g63_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     float_vector f_t2 = all_float(-INFINITY);
+    float_mask n_t2 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * fk1;
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        f_t2 = maximum_float(f_t2, select_float(live, ft1, all_float(-INFINITY)));
+        const float_vector vt2 = live_float(left, ft1, -INFINITY);
+        f_t2 = larger_float(f_t2, vt2);
+        n_t2 |= not_equal_float(vt2, vt2);
     }
-    const double_vector dt2 = all_double(largest_float_of(f_t2));
+    const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
     const float_vector ft2 = joined(dt2, dt2);
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * fk1;
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(select_float(live, ft3, all_float(0)));
-        u_t4 = u_t4 + upper_half(select_float(live, ft3, all_float(0)));
+        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
+        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -8339,20 +9380,23 @@ static void g63_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g63_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8361,16 +9405,15 @@ static void g63_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8381,8 +9424,8 @@ static void g63_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -8391,8 +9434,8 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -8411,23 +9454,26 @@ static void g63_f16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g63_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8436,16 +9482,15 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        l_t2 = maximum_double(l_t2, select_double(lower_mask(live), lt1, all_double(-INFINITY)));
-        u_t2 = maximum_double(u_t2, select_double(upper_mask(live), ut1, all_double(-INFINITY)));
+        l_t2 = maximum_double(l_t2, live_lower(left, lt1, -INFINITY));
+        u_t2 = maximum_double(u_t2, live_upper(left, ut1, -INFINITY));
     }
     const double_vector dt2 = all_double(largest_double_of(l_t2, u_t2));
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -8456,8 +9501,8 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + select_double(lower_mask(live), lt3, all_double(0));
-        u_t4 = u_t4 + select_double(upper_mask(live), ut3, all_double(0));
+        l_t4 = l_t4 + live_lower(left, lt3, 0);
+        u_t4 = u_t4 + live_upper(left, ut3, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -8466,14 +9511,14 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -8487,9 +9532,9 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
             const double_vector lt5 = lt3 / dt4;
             const double_vector ut5 = ut3 / dt4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -8497,11 +9542,15 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
 /* mul:k0,i1 add:i0,t0 */
 static void g64_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8510,25 +9559,33 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = dk0 * ui1;
         const double_vector lt1 = li0 + lt0;
         const double_vector ut1 = ui0 + ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g64_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fk0 * fi1;
         const float_vector ft1 = fi0 + ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g64_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -8536,8 +9593,8 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
@@ -8555,26 +9612,30 @@ static void g64_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = dk0 * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g64_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
@@ -8592,9 +9653,9 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = dk0 * ui1;
             const double_vector lt1 = li0 + lt0;
             const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -8602,11 +9663,15 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
 /* mul:k0,i1 sub:i0,t0 */
 static void g65_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8615,25 +9680,33 @@ static void g65_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = dk0 * ui1;
         const double_vector lt1 = li0 - lt0;
         const double_vector ut1 = ui0 - ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g65_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fk0 * fi1;
         const float_vector ft1 = fi0 - ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g65_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -8641,8 +9714,8 @@ static void g65_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
@@ -8660,26 +9733,30 @@ static void g65_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = dk0 * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g65_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
@@ -8697,9 +9774,9 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = dk0 * ui1;
             const double_vector lt1 = li0 - lt0;
             const double_vector ut1 = ui0 - ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -8707,11 +9784,16 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 */
 static void g66_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8746,17 +9828,22 @@ static void g66_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt13, ut13));
+        PUT_f32(out0, i, left, JOINED_f32(lt13, ut13));
     }
 }
 
 static void g66_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -8771,18 +9858,23 @@ static void g66_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        PUT_f32(call->outs[0], i, left, ft13);
+        PUT_f32(out0, i, left, ft13);
     }
 }
 
 static void g66_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -8836,24 +9928,29 @@ static void g66_f16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut9 * ut11;
             const double_vector lt13 = lt8 + lt12;
             const double_vector ut13 = ut8 + ut12;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt13, ut13));
+            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
 
 static void g66_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -8873,7 +9970,7 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
         const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
-        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -8909,9 +10006,9 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut9 * ut11;
             const double_vector lt13 = lt8 + lt12;
             const double_vector ut13 = ut8 + ut12;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt13, ut13));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
@@ -8919,13 +10016,15 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 */
 static void g67_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -8960,19 +10059,22 @@ static void g67_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g67_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9014,13 +10116,15 @@ static void g67_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g67_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9035,19 +10139,22 @@ static void g67_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t14 = l_t14 + lower_half(select_float(live, ft13, all_float(0)));
-        u_t14 = u_t14 + upper_half(select_float(live, ft13, all_float(0)));
+        l_t14 = l_t14 + lower_half(live_float(left, ft13, 0));
+        u_t14 = u_t14 + upper_half(live_float(left, ft13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g67_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9069,13 +10176,15 @@ static void g67_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g67_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9110,19 +10219,22 @@ static void g67_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g67_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9164,13 +10276,15 @@ static void g67_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g67_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9205,19 +10319,22 @@ static void g67_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9268,13 +10385,15 @@ static void g67_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0 */
 static void g68_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9309,19 +10428,22 @@ static void g68_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g68_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9363,13 +10485,15 @@ static void g68_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g68_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9384,19 +10508,22 @@ static void g68_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t14 = l_t14 + lower_half(select_float(live, ft13, all_float(0)));
-        u_t14 = u_t14 + upper_half(select_float(live, ft13, all_float(0)));
+        l_t14 = l_t14 + lower_half(live_float(left, ft13, 0));
+        u_t14 = u_t14 + upper_half(live_float(left, ft13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g68_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9418,13 +10545,15 @@ static void g68_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g68_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9459,19 +10588,22 @@ static void g68_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g68_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9513,13 +10645,15 @@ static void g68_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g68_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9554,19 +10688,22 @@ static void g68_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + select_double(lower_mask(live), lt13, all_double(0));
-        u_t14 = u_t14 + select_double(upper_mask(live), ut13, all_double(0));
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g68_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9619,12 +10756,18 @@ static void g68_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 */
 static void g69_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9663,18 +10806,24 @@ static void g69_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut13 = ut8 + ut12;
         const double_vector lt14 = lt13 * li2;
         const double_vector ut14 = ut13 * ui2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt14, ut14));
+        PUT_f32(out0, i, left, JOINED_f32(lt14, ut14));
     }
 }
 
 static void g69_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9690,19 +10839,25 @@ static void g69_f32_plain(const fused_call *call, size_t n)
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
         const float_vector ft14 = ft13 * fi2;
-        PUT_f32(call->outs[0], i, left, ft14);
+        PUT_f32(out0, i, left, ft14);
     }
 }
 
 static void g69_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -9762,26 +10917,32 @@ static void g69_f16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ut8 + ut12;
             const double_vector lt14 = lt13 * li2;
             const double_vector ut14 = ut13 * ui2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt14, ut14));
+            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
 
 static void g69_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -9843,9 +11004,9 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ut8 + ut12;
             const double_vector lt14 = lt13 * li2;
             const double_vector ut14 = ut13 * ui2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt14, ut14));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
@@ -9853,14 +11014,17 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 */
 static void g70_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9897,20 +11061,24 @@ static void g70_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
 static void g70_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -9954,14 +11122,17 @@ static void g70_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g70_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9976,20 +11147,24 @@ static void g70_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t15 = fma_double(lower_half(select_float(live, ft13, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t15);
-        u_t15 = fma_double(upper_half(select_float(live, ft13, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t15);
+        l_t15 = fma_double(lower_half(live_float(left, ft13, 0)), lower_half(live_float(left, fi2, 0)), l_t15);
+        u_t15 = fma_double(upper_half(live_float(left, ft13, 0)), upper_half(live_float(left, fi2, 0)), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
 static void g70_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10011,14 +11186,17 @@ static void g70_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g70_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10055,20 +11233,24 @@ static void g70_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
 static void g70_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10112,14 +11294,17 @@ static void g70_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g70_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10156,20 +11341,24 @@ static void g70_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
 static void g70_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10222,14 +11411,17 @@ static void g70_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0 */
 static void g71_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10266,20 +11458,24 @@ static void g71_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
 static void g71_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10323,14 +11519,17 @@ static void g71_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g71_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10345,20 +11544,24 @@ static void g71_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t15 = fma_double(lower_half(select_float(live, ft13, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t15);
-        u_t15 = fma_double(upper_half(select_float(live, ft13, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t15);
+        l_t15 = fma_double(lower_half(live_float(left, ft13, 0)), lower_half(live_float(left, fi2, 0)), l_t15);
+        u_t15 = fma_double(upper_half(live_float(left, ft13, 0)), upper_half(live_float(left, fi2, 0)), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
 static void g71_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10380,14 +11583,17 @@ static void g71_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g71_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10424,20 +11630,24 @@ static void g71_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
 static void g71_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10481,14 +11691,17 @@ static void g71_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g71_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     double_vector l_t15 = all_double(0), u_t15 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10525,20 +11738,24 @@ static void g71_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(select_double(lower_mask(live), lt13, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t15);
-        u_t15 = fma_double(select_double(upper_mask(live), ut13, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t15);
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
 static void g71_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10593,10 +11810,14 @@ static void g71_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 */
 static void g72_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10627,16 +11848,20 @@ static void g72_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt12, ut12));
+        PUT_f32(out0, i, left, JOINED_f32(lt12, ut12));
     }
 }
 
 static void g72_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10650,17 +11875,21 @@ static void g72_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        PUT_f32(call->outs[0], i, left, ft12);
+        PUT_f32(out0, i, left, ft12);
     }
 }
 
 static void g72_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -10709,22 +11938,26 @@ static void g72_f16_settled(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt12, ut12));
+            PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
         } else {
-            PUT_half(call->outs[0], i, left, ht12);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
 
 static void g72_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -10743,7 +11976,7 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
         const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
         half_vector ht12;
         doubt |= unsure_bf16(ft12, et12, &ht12);
-        doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f)) & not_equal_float(ft12, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -10775,9 +12008,9 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt12, ut12));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
         } else {
-            PUT_half(call->outs[0], i, left, ht12);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
@@ -10785,11 +12018,16 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 */
 static void g73_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -10824,17 +12062,22 @@ static void g73_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut7 + ut11;
         const double_vector lt13 = lt12 * li2;
         const double_vector ut13 = ut12 * ui2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt13, ut13));
+        PUT_f32(out0, i, left, JOINED_f32(lt13, ut13));
     }
 }
 
 static void g73_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10849,18 +12092,23 @@ static void g73_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
         const float_vector ft13 = ft12 * fi2;
-        PUT_f32(call->outs[0], i, left, ft13);
+        PUT_f32(out0, i, left, ft13);
     }
 }
 
 static void g73_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -10915,24 +12163,29 @@ static void g73_f16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut7 + ut11;
             const double_vector lt13 = lt12 * li2;
             const double_vector ut13 = ut12 * ui2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt13, ut13));
+            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
 
 static void g73_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
@@ -10953,7 +12206,7 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
         const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * 2.0f * UNIT;
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
-        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -10989,9 +12242,9 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut7 + ut11;
             const double_vector lt13 = lt12 * li2;
             const double_vector ut13 = ut12 * ui2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt13, ut13));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
@@ -10999,13 +12252,15 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 */
 static void g74_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11038,19 +12293,22 @@ static void g74_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g74_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11090,13 +12348,15 @@ static void g74_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g74_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11110,19 +12370,22 @@ static void g74_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t14 = fma_double(lower_half(select_float(live, ft12, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t14);
-        u_t14 = fma_double(upper_half(select_float(live, ft12, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t14);
+        l_t14 = fma_double(lower_half(live_float(left, ft12, 0)), lower_half(live_float(left, fi2, 0)), l_t14);
+        u_t14 = fma_double(upper_half(live_float(left, ft12, 0)), upper_half(live_float(left, fi2, 0)), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g74_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11143,13 +12406,15 @@ static void g74_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g74_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11182,19 +12447,22 @@ static void g74_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g74_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11234,13 +12502,15 @@ static void g74_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g74_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11273,19 +12543,22 @@ static void g74_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g74_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11334,13 +12607,15 @@ static void g74_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0 */
 static void g75_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11373,19 +12648,22 @@ static void g75_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g75_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11425,13 +12703,15 @@ static void g75_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g75_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11445,19 +12725,22 @@ static void g75_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t14 = fma_double(lower_half(select_float(live, ft12, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t14);
-        u_t14 = fma_double(upper_half(select_float(live, ft12, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t14);
+        l_t14 = fma_double(lower_half(live_float(left, ft12, 0)), lower_half(live_float(left, fi2, 0)), l_t14);
+        u_t14 = fma_double(upper_half(live_float(left, ft12, 0)), upper_half(live_float(left, fi2, 0)), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g75_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11478,13 +12761,15 @@ static void g75_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g75_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11517,19 +12802,22 @@ static void g75_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g75_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11569,13 +12857,15 @@ static void g75_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g75_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11608,19 +12898,22 @@ static void g75_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(select_double(lower_mask(live), lt12, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t14);
-        u_t14 = fma_double(select_double(upper_mask(live), ut12, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t14);
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11671,12 +12964,13 @@ static void g75_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 */
 static void g76_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11707,18 +13001,20 @@ static void g76_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
 static void g76_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11756,12 +13052,13 @@ static void g76_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g76_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11775,18 +13072,20 @@ static void g76_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t13 = l_t13 + lower_half(select_float(live, ft12, all_float(0)));
-        u_t13 = u_t13 + upper_half(select_float(live, ft12, all_float(0)));
+        l_t13 = l_t13 + lower_half(live_float(left, ft12, 0));
+        u_t13 = u_t13 + upper_half(live_float(left, ft12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
 static void g76_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11807,12 +13106,13 @@ static void g76_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g76_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11843,18 +13143,20 @@ static void g76_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
 static void g76_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11892,12 +13194,13 @@ static void g76_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g76_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11928,18 +13231,20 @@ static void g76_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
 static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -11986,12 +13291,13 @@ static void g76_finish(const fused_call *call, size_t n)
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0 */
 static void g77_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12022,18 +13328,20 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
 static void g77_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12071,12 +13379,13 @@ static void g77_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g77_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -12090,18 +13399,20 @@ static void g77_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t13 = l_t13 + lower_half(select_float(live, ft12, all_float(0)));
-        u_t13 = u_t13 + upper_half(select_float(live, ft12, all_float(0)));
+        l_t13 = l_t13 + lower_half(live_float(left, ft12, 0));
+        u_t13 = u_t13 + upper_half(live_float(left, ft12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
 static void g77_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -12122,12 +13433,13 @@ static void g77_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g77_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12158,18 +13470,20 @@ static void g77_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
 static void g77_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12207,12 +13521,13 @@ static void g77_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g77_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12243,18 +13558,20 @@ static void g77_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + select_double(lower_mask(live), lt12, all_double(0));
-        u_t13 = u_t13 + select_double(upper_mask(live), ut12, all_double(0));
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
 static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12303,10 +13620,14 @@ static void g77_finish(const fused_call *call, size_t n)
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 */
 static void g78_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12327,16 +13648,20 @@ static void g78_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g78_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
@@ -12345,17 +13670,21 @@ static void g78_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = exp_of_float(ft4);
         const float_vector ft6 = log1p_of_part_float(ft5);
         const float_vector ft7 = ft2 + ft6;
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g78_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
@@ -12391,22 +13720,26 @@ static void g78_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = log1p_of_part_double(ut5);
             const double_vector lt7 = lt2 + lt6;
             const double_vector ut7 = ut2 + ut6;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g78_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
@@ -12422,7 +13755,7 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
         const float_vector et7 = absolute_float(ft2) * 1.0f * UNIT + et6 + absolute_float(ft7) * 2.0f * UNIT;
         half_vector ht7;
         doubt |= unsure_bf16(ft7, et7, &ht7);
-        doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f)) & not_equal_float(ft7, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -12444,9 +13777,9 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = log1p_of_part_double(ut5);
             const double_vector lt7 = lt2 + lt6;
             const double_vector ut7 = ut2 + ut6;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -12454,12 +13787,13 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7 */
 static void g79_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12480,18 +13814,20 @@ static void g79_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g79_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12519,12 +13855,13 @@ static void g79_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g79_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
@@ -12533,18 +13870,20 @@ static void g79_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = exp_of_float(ft4);
         const float_vector ft6 = log1p_of_part_float(ft5);
         const float_vector ft7 = ft2 + ft6;
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g79_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
@@ -12560,12 +13899,13 @@ static void g79_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g79_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12586,18 +13926,20 @@ static void g79_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g79_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12625,12 +13967,13 @@ static void g79_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g79_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12651,18 +13994,20 @@ static void g79_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g79_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12699,12 +14044,13 @@ static void g79_finish(const fused_call *call, size_t n)
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7 div:t8,k0 */
 static void g80_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12725,18 +14071,20 @@ static void g80_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g80_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12764,12 +14112,13 @@ static void g80_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g80_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
@@ -12778,18 +14127,20 @@ static void g80_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = exp_of_float(ft4);
         const float_vector ft6 = log1p_of_part_float(ft5);
         const float_vector ft7 = ft2 + ft6;
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g80_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
@@ -12805,12 +14156,13 @@ static void g80_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g80_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12831,18 +14183,20 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g80_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12870,12 +14224,13 @@ static void g80_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g80_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12896,18 +14251,20 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12946,11 +14303,16 @@ static void g80_finish(const fused_call *call, size_t n)
 /* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 */
 static void g81_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -12979,17 +14341,22 @@ static void g81_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut9 = ut0 * ut8;
         const double_vector lt10 = li0 * lt9;
         const double_vector ut10 = ui0 * ut9;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt10, ut10));
+        PUT_f32(out0, i, left, JOINED_f32(lt10, ut10));
     }
 }
 
 static void g81_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi2;
         const float_vector ft1 = ft0 * fi1;
         const float_mask ft2 = less_float(all_float(0), ft1);
@@ -13001,17 +14368,22 @@ static void g81_f32_plain(const fused_call *call, size_t n)
         const float_vector ft8 = ft6 / ft7;
         const float_vector ft9 = ft0 * ft8;
         const float_vector ft10 = fi0 * ft9;
-        PUT_f32(call->outs[0], i, left, ft10);
+        PUT_f32(out0, i, left, ft10);
     }
 }
 
 static void g81_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13040,17 +14412,22 @@ static void g81_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut9 = ut0 * ut8;
         const double_vector lt10 = li0 * lt9;
         const double_vector ut10 = ui0 * ut9;
-        PUT_f16(call->outs[0], i, left, JOINED_f16(lt10, ut10));
+        PUT_f16(out0, i, left, JOINED_f16(lt10, ut10));
     }
 }
 
 static void g81_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13079,19 +14456,24 @@ static void g81_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut9 = ut0 * ut8;
         const double_vector lt10 = li0 * lt9;
         const double_vector ut10 = ui0 * ut9;
-        PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt10, ut10));
+        PUT_bf16(out0, i, left, JOINED_bf16(lt10, ut10));
     }
 }
 
 /* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 div:t10,k0 */
 static void g82_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13122,18 +14504,23 @@ static void g82_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut10 = ui0 * ut9;
         const double_vector lt11 = lt10 / dk0;
         const double_vector ut11 = ut10 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt11, ut11));
+        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
     }
 }
 
 static void g82_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi2;
         const float_vector ft1 = ft0 * fi1;
         const float_mask ft2 = less_float(all_float(0), ft1);
@@ -13146,18 +14533,23 @@ static void g82_f32_plain(const fused_call *call, size_t n)
         const float_vector ft9 = ft0 * ft8;
         const float_vector ft10 = fi0 * ft9;
         const float_vector ft11 = ft10 / fk0;
-        PUT_f32(call->outs[0], i, left, ft11);
+        PUT_f32(out0, i, left, ft11);
     }
 }
 
 static void g82_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13188,18 +14580,23 @@ static void g82_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut10 = ui0 * ut9;
         const double_vector lt11 = lt10 / dk0;
         const double_vector ut11 = ut10 / dk0;
-        PUT_f16(call->outs[0], i, left, JOINED_f16(lt11, ut11));
+        PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
     }
 }
 
 static void g82_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13230,16 +14627,19 @@ static void g82_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut10 = ui0 * ut9;
         const double_vector lt11 = lt10 / dk0;
         const double_vector ut11 = ut10 / dk0;
-        PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt11, ut11));
+        PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
     }
 }
 
 /* sub:1,i0 div:i0,t0 log:t1 */
 static void g83_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = all_double(1) - li0;
@@ -13248,28 +14648,34 @@ static void g83_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 / ut0;
         const double_vector lt2 = log_of_double(lt1);
         const double_vector ut2 = log_of_double(ut1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt2, ut2));
+        PUT_f32(out0, i, left, JOINED_f32(lt2, ut2));
     }
 }
 
 static void g83_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = all_float(1) - fi0;
         const float_vector ft1 = fi0 / ft0;
         const float_vector ft2 = log_of_float(ft1);
-        PUT_f32(call->outs[0], i, left, ft2);
+        PUT_f32(out0, i, left, ft2);
     }
 }
 
 static void g83_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi0;
         const float_vector ft1 = fi0 / ft0;
@@ -13286,20 +14692,23 @@ static void g83_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 / ut0;
             const double_vector lt2 = log_of_double(lt1);
             const double_vector ut2 = log_of_double(ut1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt2, ut2));
+            PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
 
 static void g83_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi0;
         const float_vector ft1 = fi0 / ft0;
@@ -13316,9 +14725,9 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 / ut0;
             const double_vector lt2 = log_of_double(lt1);
             const double_vector ut2 = log_of_double(ut1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt2, ut2));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
@@ -13326,12 +14735,18 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 */
 static void g84_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13368,18 +14783,24 @@ static void g84_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut10 / ut11;
         const double_vector lt13 = li0 * lt12;
         const double_vector ut13 = ui0 * ut12;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt13, ut13));
+        PUT_f32(out0, i, left, JOINED_f32(lt13, ut13));
     }
 }
 
 static void g84_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -13394,19 +14815,25 @@ static void g84_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
         const float_vector ft13 = fi0 * ft12;
-        PUT_f32(call->outs[0], i, left, ft13);
+        PUT_f32(out0, i, left, ft13);
     }
 }
 
 static void g84_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -13464,26 +14891,32 @@ static void g84_f16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut10 / ut11;
             const double_vector lt13 = li0 * lt12;
             const double_vector ut13 = ui0 * ut12;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt13, ut13));
+            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
 
 static void g84_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -13543,9 +14976,9 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut10 / ut11;
             const double_vector lt13 = li0 * lt12;
             const double_vector ut13 = ui0 * ut12;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt13, ut13));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
@@ -13553,13 +14986,19 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0 */
 static void g85_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13598,19 +15037,25 @@ static void g85_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut13 = ui0 * ut12;
         const double_vector lt14 = lt13 / dk0;
         const double_vector ut14 = ut13 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt14, ut14));
+        PUT_f32(out0, i, left, JOINED_f32(lt14, ut14));
     }
 }
 
 static void g85_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -13626,22 +15071,28 @@ static void g85_f32_plain(const fused_call *call, size_t n)
         const float_vector ft12 = ft10 / ft11;
         const float_vector ft13 = fi0 * ft12;
         const float_vector ft14 = ft13 / fk0;
-        PUT_f32(call->outs[0], i, left, ft14);
+        PUT_f32(out0, i, left, ft14);
     }
 }
 
 static void g85_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -13703,29 +15154,35 @@ static void g85_f16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ui0 * ut12;
             const double_vector lt14 = lt13 / dk0;
             const double_vector ut14 = ut13 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt14, ut14));
+            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
 
 static void g85_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -13789,9 +15246,9 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ui0 * ut12;
             const double_vector lt14 = lt13 / dk0;
             const double_vector ut14 = ut13 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt14, ut14));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
@@ -13799,13 +15256,20 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 */
 static void g86_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f32(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector fi4 = FETCH_f32(in4, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -13846,19 +15310,26 @@ static void g86_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut13 = ut12 * ui3;
         const double_vector lt14 = li0 * lt13;
         const double_vector ut14 = ui0 * ut13;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt14, ut14));
+        PUT_f32(out0, i, left, JOINED_f32(lt14, ut14));
     }
 }
 
 static void g86_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f32(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector fi4 = FETCH_f32(in4, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -13874,20 +15345,27 @@ static void g86_f32_plain(const fused_call *call, size_t n)
         const float_vector ft12 = ft10 / ft11;
         const float_vector ft13 = ft12 * fi3;
         const float_vector ft14 = fi0 * ft13;
-        PUT_f32(call->outs[0], i, left, ft14);
+        PUT_f32(out0, i, left, ft14);
     }
 }
 
 static void g86_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f16(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
+        const float_vector fi4 = FETCH_f16(in4, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -13951,28 +15429,35 @@ static void g86_f16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ut12 * ui3;
             const double_vector lt14 = li0 * lt13;
             const double_vector ut14 = ui0 * ut13;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt14, ut14));
+            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
 
 static void g86_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
-    certain &= is_moderate_bf16(call->ins[4], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
+    certain &= is_moderate_bf16(in4, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_bf16(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
+        const float_vector fi4 = FETCH_bf16(in4, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14038,9 +15523,9 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ut12 * ui3;
             const double_vector lt14 = li0 * lt13;
             const double_vector ut14 = ui0 * ut13;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt14, ut14));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
@@ -14048,14 +15533,21 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0 */
 static void g87_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f32(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector fi4 = FETCH_f32(in4, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -14098,20 +15590,27 @@ static void g87_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut14 = ui0 * ut13;
         const double_vector lt15 = lt14 / dk0;
         const double_vector ut15 = ut14 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt15, ut15));
+        PUT_f32(out0, i, left, JOINED_f32(lt15, ut15));
     }
 }
 
 static void g87_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f32(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector fi4 = FETCH_f32(in4, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -14128,23 +15627,30 @@ static void g87_f32_plain(const fused_call *call, size_t n)
         const float_vector ft13 = ft12 * fi3;
         const float_vector ft14 = fi0 * ft13;
         const float_vector ft15 = ft14 / fk0;
-        PUT_f32(call->outs[0], i, left, ft15);
+        PUT_f32(out0, i, left, ft15);
     }
 }
 
 static void g87_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_f16(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
+        const float_vector fi4 = FETCH_f16(in4, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14212,31 +15718,38 @@ static void g87_f16_settled(const fused_call *call, size_t n)
             const double_vector ut14 = ui0 * ut13;
             const double_vector lt15 = lt14 / dk0;
             const double_vector ut15 = ut14 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt15, ut15));
+            PUT_f16(out0, i, left, JOINED_f16(lt15, ut15));
         } else {
-            PUT_half(call->outs[0], i, left, ht15);
+            PUT_half(out0, i, left, ht15);
         }
     }
 }
 
 static void g87_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    const void *const in4 = call->ins[4];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
-    certain &= is_moderate_bf16(call->ins[4], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
+    certain &= is_moderate_bf16(in4, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
-        const float_vector fi4 = FETCH_bf16(call->ins[4], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
+        const float_vector fi4 = FETCH_bf16(in4, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14306,9 +15819,9 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut14 = ui0 * ut13;
             const double_vector lt15 = lt14 / dk0;
             const double_vector ut15 = ut14 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt15, ut15));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt15, ut15));
         } else {
-            PUT_half(call->outs[0], i, left, ht15);
+            PUT_half(out0, i, left, ht15);
         }
     }
 }
@@ -14316,11 +15829,16 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 */
 static void g88_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -14353,17 +15871,22 @@ static void g88_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut9 / ut10;
         const double_vector lt12 = li0 * lt11;
         const double_vector ut12 = ui0 * ut11;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt12, ut12));
+        PUT_f32(out0, i, left, JOINED_f32(lt12, ut12));
     }
 }
 
 static void g88_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -14377,18 +15900,23 @@ static void g88_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
         const float_vector ft12 = fi0 * ft11;
-        PUT_f32(call->outs[0], i, left, ft12);
+        PUT_f32(out0, i, left, ft12);
     }
 }
 
 static void g88_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14441,24 +15969,29 @@ static void g88_f16_settled(const fused_call *call, size_t n)
             const double_vector ut11 = ut9 / ut10;
             const double_vector lt12 = li0 * lt11;
             const double_vector ut12 = ui0 * ut11;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt12, ut12));
+            PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
         } else {
-            PUT_half(call->outs[0], i, left, ht12);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
 
 static void g88_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14513,9 +16046,9 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut11 = ut9 / ut10;
             const double_vector lt12 = li0 * lt11;
             const double_vector ut12 = ui0 * ut11;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt12, ut12));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
         } else {
-            PUT_half(call->outs[0], i, left, ht12);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
@@ -14523,12 +16056,17 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0 */
 static void g89_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -14563,18 +16101,23 @@ static void g89_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ui0 * ut11;
         const double_vector lt13 = lt12 / dk0;
         const double_vector ut13 = ut12 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt13, ut13));
+        PUT_f32(out0, i, left, JOINED_f32(lt13, ut13));
     }
 }
 
 static void g89_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -14589,21 +16132,26 @@ static void g89_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft9 / ft10;
         const float_vector ft12 = fi0 * ft11;
         const float_vector ft13 = ft12 / fk0;
-        PUT_f32(call->outs[0], i, left, ft13);
+        PUT_f32(out0, i, left, ft13);
     }
 }
 
 static void g89_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14660,27 +16208,32 @@ static void g89_f16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ui0 * ut11;
             const double_vector lt13 = lt12 / dk0;
             const double_vector ut13 = ut12 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt13, ut13));
+            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
 
 static void g89_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14739,9 +16292,9 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ui0 * ut11;
             const double_vector lt13 = lt12 / dk0;
             const double_vector ut13 = ut12 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt13, ut13));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
@@ -14749,12 +16302,18 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 */
 static void g90_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -14791,18 +16350,24 @@ static void g90_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut11 * ui3;
         const double_vector lt13 = li0 * lt12;
         const double_vector ut13 = ui0 * ut12;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt13, ut13));
+        PUT_f32(out0, i, left, JOINED_f32(lt13, ut13));
     }
 }
 
 static void g90_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -14817,19 +16382,25 @@ static void g90_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft9 / ft10;
         const float_vector ft12 = ft11 * fi3;
         const float_vector ft13 = fi0 * ft12;
-        PUT_f32(call->outs[0], i, left, ft13);
+        PUT_f32(out0, i, left, ft13);
     }
 }
 
 static void g90_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14888,26 +16459,32 @@ static void g90_f16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut11 * ui3;
             const double_vector lt13 = li0 * lt12;
             const double_vector ut13 = ui0 * ut12;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt13, ut13));
+            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
 
 static void g90_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -14968,9 +16545,9 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut12 = ut11 * ui3;
             const double_vector lt13 = li0 * lt12;
             const double_vector ut13 = ui0 * ut12;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt13, ut13));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
         } else {
-            PUT_half(call->outs[0], i, left, ht13);
+            PUT_half(out0, i, left, ht13);
         }
     }
 }
@@ -14978,13 +16555,19 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0 */
 static void g91_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -15023,19 +16606,25 @@ static void g91_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut13 = ui0 * ut12;
         const double_vector lt14 = lt13 / dk0;
         const double_vector ut14 = ut13 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt14, ut14));
+        PUT_f32(out0, i, left, JOINED_f32(lt14, ut14));
     }
 }
 
 static void g91_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15051,22 +16640,28 @@ static void g91_f32_plain(const fused_call *call, size_t n)
         const float_vector ft12 = ft11 * fi3;
         const float_vector ft13 = fi0 * ft12;
         const float_vector ft14 = ft13 / fk0;
-        PUT_f32(call->outs[0], i, left, ft14);
+        PUT_f32(out0, i, left, ft14);
     }
 }
 
 static void g91_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -15129,29 +16724,35 @@ static void g91_f16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ui0 * ut12;
             const double_vector lt14 = lt13 / dk0;
             const double_vector ut14 = ut13 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt14, ut14));
+            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
 
 static void g91_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
@@ -15216,9 +16817,9 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut13 = ui0 * ut12;
             const double_vector lt14 = lt13 / dk0;
             const double_vector ut14 = ut13 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt14, ut14));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
         } else {
-            PUT_half(call->outs[0], i, left, ht14);
+            PUT_half(out0, i, left, ht14);
         }
     }
 }
@@ -15226,33 +16827,42 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
 /* sub:i0,-0.5 */
 static void g92_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(-0.5);
         const double_vector ut0 = ui0 - all_double(-0.5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g92_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-0.5);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g92_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(-0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(-0.5), ft0);
@@ -15263,29 +16873,35 @@ static void g92_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-0.5);
             const double_vector ut0 = ui0 - all_double(-0.5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g92_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-0.5);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g92_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(-0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(-0.5), ft0);
@@ -15296,53 +16912,65 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-0.5);
             const double_vector ut0 = ui0 - all_double(-0.5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g92_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-0.5);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,-1 */
 static void g93_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(-1);
         const double_vector ut0 = ui0 - all_double(-1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g93_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-1);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g93_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(-1);
         const float_mask rt0 = inexact_sub(fi0, all_float(-1), ft0);
@@ -15353,29 +16981,35 @@ static void g93_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-1);
             const double_vector ut0 = ui0 - all_double(-1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g93_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-1);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g93_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(-1);
         const float_mask rt0 = inexact_sub(fi0, all_float(-1), ft0);
@@ -15386,53 +17020,65 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-1);
             const double_vector ut0 = ui0 - all_double(-1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g93_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(-1);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,0 */
 static void g94_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(0);
         const double_vector ut0 = ui0 - all_double(0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g94_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g94_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(0);
         const float_mask rt0 = inexact_sub(fi0, all_float(0), ft0);
@@ -15443,29 +17089,35 @@ static void g94_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0);
             const double_vector ut0 = ui0 - all_double(0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g94_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g94_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(0);
         const float_mask rt0 = inexact_sub(fi0, all_float(0), ft0);
@@ -15476,53 +17128,65 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0);
             const double_vector ut0 = ui0 - all_double(0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g94_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,0.5 */
 static void g95_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(0.5);
         const double_vector ut0 = ui0 - all_double(0.5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g95_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0.5);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g95_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(0.5), ft0);
@@ -15533,29 +17197,35 @@ static void g95_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0.5);
             const double_vector ut0 = ui0 - all_double(0.5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g95_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0.5);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g95_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(0.5), ft0);
@@ -15566,53 +17236,65 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0.5);
             const double_vector ut0 = ui0 - all_double(0.5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g95_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(0.5);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,1 */
 static void g96_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(1);
         const double_vector ut0 = ui0 - all_double(1);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g96_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(1);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g96_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(1);
         const float_mask rt0 = inexact_sub(fi0, all_float(1), ft0);
@@ -15623,29 +17305,35 @@ static void g96_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(1);
             const double_vector ut0 = ui0 - all_double(1);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g96_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(1);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g96_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(1);
         const float_mask rt0 = inexact_sub(fi0, all_float(1), ft0);
@@ -15656,53 +17344,65 @@ static void g96_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(1);
             const double_vector ut0 = ui0 - all_double(1);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g96_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(1);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,2 */
 static void g97_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - all_double(2);
         const double_vector ut0 = ui0 - all_double(2);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g97_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - all_float(2);
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g97_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(2);
         const float_mask rt0 = inexact_sub(fi0, all_float(2), ft0);
@@ -15713,29 +17413,35 @@ static void g97_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(2);
             const double_vector ut0 = ui0 - all_double(2);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g97_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(2);
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g97_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - all_float(2);
         const float_mask rt0 = inexact_sub(fi0, all_float(2), ft0);
@@ -15746,58 +17452,73 @@ static void g97_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(2);
             const double_vector ut0 = ui0 - all_double(2);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g97_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - all_float(2);
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,i1 */
 static void g98_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = li0 - li1;
         const double_vector ut0 = ui0 - ui1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g98_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g98_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -15810,31 +17531,39 @@ static void g98_f16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 - li1;
             const double_vector ut0 = ui0 - ui1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g98_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g98_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -15847,31 +17576,39 @@ static void g98_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = li0 - li1;
             const double_vector ut0 = ui0 - ui1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g98_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i0,i1 abs:t0 */
 static void g99_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -15880,29 +17617,37 @@ static void g99_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g99_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g99_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -15918,32 +17663,40 @@ static void g99_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g99_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        PUT_f16(call->outs[0], i, left, ft1);
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
 static void g99_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -15959,32 +17712,40 @@ static void g99_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g99_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        PUT_bf16(call->outs[0], i, left, ft1);
+        PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 */
 static void g100_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16005,16 +17766,20 @@ static void g100_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g100_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -16023,17 +17788,21 @@ static void g100_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g100_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
@@ -16066,22 +17835,26 @@ static void g100_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g100_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
@@ -16114,9 +17887,9 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -16124,12 +17897,13 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 */
 static void g101_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16150,18 +17924,20 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g101_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16189,12 +17965,13 @@ static void g101_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g101_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -16203,18 +17980,20 @@ static void g101_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g101_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -16230,12 +18009,13 @@ static void g101_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g101_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16256,18 +18036,20 @@ static void g101_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g101_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16295,12 +18077,13 @@ static void g101_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g101_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16321,18 +18104,20 @@ static void g101_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g101_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16369,12 +18154,13 @@ static void g101_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0 */
 static void g102_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16395,18 +18181,20 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g102_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16434,12 +18222,13 @@ static void g102_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g102_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -16448,18 +18237,20 @@ static void g102_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g102_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -16475,12 +18266,13 @@ static void g102_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g102_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16501,18 +18293,20 @@ static void g102_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g102_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16540,12 +18334,13 @@ static void g102_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g102_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16566,18 +18361,20 @@ static void g102_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g102_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16616,10 +18413,14 @@ static void g102_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 */
 static void g103_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16638,16 +18439,20 @@ static void g103_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g103_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -16655,17 +18460,21 @@ static void g103_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft3 * ft1;
         const float_vector ft5 = ft1 - all_float(0.5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g103_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -16699,22 +18508,26 @@ static void g103_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g103_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -16748,9 +18561,9 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -16758,12 +18571,13 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 */
 static void g104_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16782,18 +18596,20 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
 static void g104_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16819,12 +18635,13 @@ static void g104_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g104_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -16832,18 +18649,20 @@ static void g104_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft3 * ft1;
         const float_vector ft5 = ft1 - all_float(0.5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
 static void g104_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -16858,12 +18677,13 @@ static void g104_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g104_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16882,18 +18702,20 @@ static void g104_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
 static void g104_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16919,12 +18741,13 @@ static void g104_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g104_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16943,18 +18766,20 @@ static void g104_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
 static void g104_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -16989,12 +18814,13 @@ static void g104_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0 */
 static void g105_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17013,18 +18839,20 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
 static void g105_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17050,12 +18878,13 @@ static void g105_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g105_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -17063,18 +18892,20 @@ static void g105_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft3 * ft1;
         const float_vector ft5 = ft1 - all_float(0.5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
-        l_t7 = l_t7 + lower_half(select_float(live, ft6, all_float(0)));
-        u_t7 = u_t7 + upper_half(select_float(live, ft6, all_float(0)));
+        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
+        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
 static void g105_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -17089,12 +18920,13 @@ static void g105_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g105_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17113,18 +18945,20 @@ static void g105_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
 static void g105_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17150,12 +18984,13 @@ static void g105_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g105_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17174,18 +19009,20 @@ static void g105_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + select_double(lower_mask(live), lt6, all_double(0));
-        u_t7 = u_t7 + select_double(upper_mask(live), ut6, all_double(0));
+        l_t7 = l_t7 + live_lower(left, lt6, 0);
+        u_t7 = u_t7 + live_upper(left, ut6, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
 static void g105_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17222,12 +19059,16 @@ static void g105_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 */
 static void g106_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17248,18 +19089,22 @@ static void g106_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g106_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -17268,12 +19113,16 @@ static void g106_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g106_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -17283,8 +19132,8 @@ static void g106_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
@@ -17320,28 +19169,32 @@ static void g106_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g106_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
@@ -17377,9 +19230,9 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -17387,14 +19240,15 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 */
 static void g107_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17415,20 +19269,22 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g107_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17456,14 +19312,15 @@ static void g107_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g107_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -17472,20 +19329,22 @@ static void g107_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g107_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -17501,14 +19360,15 @@ static void g107_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g107_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17529,20 +19389,22 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g107_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17570,14 +19432,15 @@ static void g107_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g107_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17598,20 +19461,22 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g107_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17648,14 +19513,15 @@ static void g107_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2 */
 static void g108_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17676,20 +19542,22 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g108_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17717,14 +19585,15 @@ static void g108_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g108_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -17733,20 +19602,22 @@ static void g108_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(select_float(live, ft7, all_float(0)));
-        u_t8 = u_t8 + upper_half(select_float(live, ft7, all_float(0)));
+        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
+        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g108_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -17762,14 +19633,15 @@ static void g108_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g108_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17790,20 +19662,22 @@ static void g108_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g108_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17831,14 +19705,15 @@ static void g108_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g108_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t8 = all_double(0), u_t8 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17859,20 +19734,22 @@ static void g108_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + select_double(lower_mask(live), lt7, all_double(0));
-        u_t8 = u_t8 + select_double(upper_mask(live), ut7, all_double(0));
+        l_t8 = l_t8 + live_lower(left, lt7, 0);
+        u_t8 = u_t8 + live_upper(left, ut7, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
 static void g108_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17911,12 +19788,13 @@ static void g108_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 sum:t1 */
 static void g109_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17925,18 +19803,20 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g109_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17952,26 +19832,29 @@ static void g109_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g109_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
-        u_t2 = u_t2 + upper_half(select_float(live, ft1, all_float(0)));
+        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
+        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g109_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
@@ -17981,12 +19864,13 @@ static void g109_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g109_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -17995,18 +19879,20 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g109_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18022,12 +19908,13 @@ static void g109_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g109_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18036,18 +19923,20 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18072,12 +19961,13 @@ static void g109_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 abs:t0 sum:t1 div:t2,k0 */
 static void g110_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18086,18 +19976,20 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g110_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18113,26 +20005,29 @@ static void g110_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g110_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
-        u_t2 = u_t2 + upper_half(select_float(live, ft1, all_float(0)));
+        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
+        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g110_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
@@ -18142,12 +20037,13 @@ static void g110_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g110_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18156,18 +20052,20 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g110_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18183,12 +20081,13 @@ static void g110_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g110_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18197,18 +20096,20 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g110_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18235,10 +20136,14 @@ static void g110_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 square:t0 */
 static void g111_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18247,29 +20152,37 @@ static void g111_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt1, ut1));
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
 
 static void g111_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
-        PUT_f32(call->outs[0], i, left, ft1);
+        PUT_f32(out0, i, left, ft1);
     }
 }
 
 static void g111_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -18287,22 +20200,26 @@ static void g111_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt1, ut1));
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
 
 static void g111_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
@@ -18320,9 +20237,9 @@ static void g111_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt1, ut1));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
-            PUT_half(call->outs[0], i, left, ht1);
+            PUT_half(out0, i, left, ht1);
         }
     }
 }
@@ -18330,12 +20247,13 @@ static void g111_bf16_settled(const fused_call *call, size_t n)
 /* sub:i0,i1 square:t0 sum:t1 */
 static void g112_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18344,18 +20262,20 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g112_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18371,26 +20291,29 @@ static void g112_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g112_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
-        l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
-        u_t2 = u_t2 + upper_half(select_float(live, ft1, all_float(0)));
+        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
+        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g112_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
@@ -18400,12 +20323,13 @@ static void g112_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g112_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18414,18 +20338,20 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g112_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18441,12 +20367,13 @@ static void g112_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g112_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18455,18 +20382,20 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18491,12 +20420,13 @@ static void g112_finish(const fused_call *call, size_t n)
 /* sub:i0,i1 square:t0 sum:t1 div:t2,k0 */
 static void g113_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18505,18 +20435,20 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g113_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18532,26 +20464,29 @@ static void g113_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g113_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
-        l_t2 = l_t2 + lower_half(select_float(live, ft1, all_float(0)));
-        u_t2 = u_t2 + upper_half(select_float(live, ft1, all_float(0)));
+        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
+        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g113_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
@@ -18561,12 +20496,13 @@ static void g113_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g113_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18575,18 +20511,20 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g113_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18602,12 +20540,13 @@ static void g113_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g113_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18616,18 +20555,20 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + select_double(lower_mask(live), lt1, all_double(0));
-        u_t2 = u_t2 + select_double(upper_mask(live), ut1, all_double(0));
+        l_t2 = l_t2 + live_lower(left, lt1, 0);
+        u_t2 = u_t2 + live_upper(left, ut1, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
 static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18654,31 +20595,40 @@ static void g113_finish(const fused_call *call, size_t n)
 /* sub:i0,k0 */
 static void g114_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = li0 - dk0;
         const double_vector ut0 = ui0 - dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt0, ut0));
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g114_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = fi0 - fk0;
-        PUT_f32(call->outs[0], i, left, ft0);
+        PUT_f32(out0, i, left, ft0);
     }
 }
 
 static void g114_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -18686,7 +20636,7 @@ static void g114_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fk0;
         const float_mask rt0 = inexact_sub(fi0, fk0, ft0);
@@ -18697,26 +20647,32 @@ static void g114_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - dk0;
             const double_vector ut0 = ui0 - dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt0, ut0));
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g114_f16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector ft0 = fi0 - fk0;
-        PUT_f16(call->outs[0], i, left, ft0);
+        PUT_f16(out0, i, left, ft0);
     }
 }
 
 static void g114_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -18724,7 +20680,7 @@ static void g114_bf16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi0 - fk0;
         const float_mask rt0 = inexact_sub(fi0, fk0, ft0);
@@ -18735,32 +20691,39 @@ static void g114_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - dk0;
             const double_vector ut0 = ui0 - dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt0, ut0));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
-            PUT_half(call->outs[0], i, left, ht0);
+            PUT_half(out0, i, left, ht0);
         }
     }
 }
 
 static void g114_bf16_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 - fk0;
-        PUT_bf16(call->outs[0], i, left, ft0);
+        PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 */
 static void g115_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18783,17 +20746,21 @@ static void g115_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt8, ut8));
+        PUT_f32(out0, i, left, JOINED_f32(lt8, ut8));
     }
 }
 
 static void g115_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -18803,20 +20770,24 @@ static void g115_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        PUT_f32(call->outs[0], i, left, ft8);
+        PUT_f32(out0, i, left, ft8);
     }
 }
 
 static void g115_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
@@ -18853,25 +20824,29 @@ static void g115_f16_settled(const fused_call *call, size_t n)
             const double_vector ut7 = ui1 * ut6;
             const double_vector lt8 = lt4 - lt7;
             const double_vector ut8 = ut4 - ut7;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt8, ut8));
+            PUT_f16(out0, i, left, JOINED_f16(lt8, ut8));
         } else {
-            PUT_half(call->outs[0], i, left, ht8);
+            PUT_half(out0, i, left, ht8);
         }
     }
 }
 
 static void g115_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
@@ -18908,9 +20883,9 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut7 = ui1 * ut6;
             const double_vector lt8 = lt4 - lt7;
             const double_vector ut8 = ut4 - ut7;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt8, ut8));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt8, ut8));
         } else {
-            PUT_half(call->outs[0], i, left, ht8);
+            PUT_half(out0, i, left, ht8);
         }
     }
 }
@@ -18918,12 +20893,17 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 */
 static void g116_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -18950,18 +20930,23 @@ static void g116_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut8 = ut4 - ut7;
         const double_vector lt9 = lt8 * li2;
         const double_vector ut9 = ut8 * ui2;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt9, ut9));
+        PUT_f32(out0, i, left, JOINED_f32(lt9, ut9));
     }
 }
 
 static void g116_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -18972,21 +20957,26 @@ static void g116_f32_plain(const fused_call *call, size_t n)
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
         const float_vector ft9 = ft8 * fi2;
-        PUT_f32(call->outs[0], i, left, ft9);
+        PUT_f32(out0, i, left, ft9);
     }
 }
 
 static void g116_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
@@ -19029,27 +21019,32 @@ static void g116_f16_settled(const fused_call *call, size_t n)
             const double_vector ut8 = ut4 - ut7;
             const double_vector lt9 = lt8 * li2;
             const double_vector ut9 = ut8 * ui2;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt9, ut9));
+            PUT_f16(out0, i, left, JOINED_f16(lt9, ut9));
         } else {
-            PUT_half(call->outs[0], i, left, ht9);
+            PUT_half(out0, i, left, ht9);
         }
     }
 }
 
 static void g116_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
@@ -19092,9 +21087,9 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut8 = ut4 - ut7;
             const double_vector lt9 = lt8 * li2;
             const double_vector ut9 = ut8 * ui2;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt9, ut9));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt9, ut9));
         } else {
-            PUT_half(call->outs[0], i, left, ht9);
+            PUT_half(out0, i, left, ht9);
         }
     }
 }
@@ -19102,14 +21097,16 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 */
 static void g117_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19134,20 +21131,23 @@ static void g117_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g117_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19179,14 +21179,16 @@ static void g117_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g117_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19196,20 +21198,23 @@ static void g117_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t10 = fma_double(lower_half(select_float(live, ft8, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t10);
-        u_t10 = fma_double(upper_half(select_float(live, ft8, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t10);
+        l_t10 = fma_double(lower_half(live_float(left, ft8, 0)), lower_half(live_float(left, fi2, 0)), l_t10);
+        u_t10 = fma_double(upper_half(live_float(left, ft8, 0)), upper_half(live_float(left, fi2, 0)), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g117_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19226,14 +21231,16 @@ static void g117_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g117_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19258,20 +21265,23 @@ static void g117_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g117_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19303,14 +21313,16 @@ static void g117_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g117_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19335,20 +21347,23 @@ static void g117_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19389,14 +21404,16 @@ static void g117_finish(const fused_call *call, size_t n)
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1 */
 static void g118_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19421,20 +21438,23 @@ static void g118_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g118_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19466,14 +21486,16 @@ static void g118_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g118_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19483,20 +21505,23 @@ static void g118_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t10 = fma_double(lower_half(select_float(live, ft8, all_float(0))), lower_half(select_float(live, fi2, all_float(0))), l_t10);
-        u_t10 = fma_double(upper_half(select_float(live, ft8, all_float(0))), upper_half(select_float(live, fi2, all_float(0))), u_t10);
+        l_t10 = fma_double(lower_half(live_float(left, ft8, 0)), lower_half(live_float(left, fi2, 0)), l_t10);
+        u_t10 = fma_double(upper_half(live_float(left, ft8, 0)), upper_half(live_float(left, fi2, 0)), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g118_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19513,14 +21538,16 @@ static void g118_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g118_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19545,20 +21572,23 @@ static void g118_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g118_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19590,14 +21620,16 @@ static void g118_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g118_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t10 = all_double(0), u_t10 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19622,20 +21654,23 @@ static void g118_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t10 = fma_double(select_double(lower_mask(live), lt8, all_double(0)), select_double(lower_mask(live), li2, all_double(0)), l_t10);
-        u_t10 = fma_double(select_double(upper_mask(live), ut8, all_double(0)), select_double(upper_mask(live), ui2, all_double(0)), u_t10);
+        l_t10 = fma_double(live_lower(left, lt8, 0), live_lower(left, li2, 0), l_t10);
+        u_t10 = fma_double(live_upper(left, ut8, 0), live_upper(left, ui2, 0), u_t10);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
 static void g118_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19678,13 +21713,14 @@ static void g118_finish(const fused_call *call, size_t n)
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 */
 static void g119_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19707,19 +21743,21 @@ static void g119_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g119_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19749,13 +21787,14 @@ static void g119_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g119_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19765,19 +21804,21 @@ static void g119_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t9 = l_t9 + lower_half(select_float(live, ft8, all_float(0)));
-        u_t9 = u_t9 + upper_half(select_float(live, ft8, all_float(0)));
+        l_t9 = l_t9 + lower_half(live_float(left, ft8, 0));
+        u_t9 = u_t9 + upper_half(live_float(left, ft8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g119_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -19794,13 +21835,14 @@ static void g119_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g119_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19823,19 +21865,21 @@ static void g119_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g119_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19865,13 +21909,14 @@ static void g119_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g119_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19894,19 +21939,21 @@ static void g119_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g119_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19945,13 +21992,14 @@ static void g119_finish(const fused_call *call, size_t n)
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1 */
 static void g120_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -19974,19 +22022,21 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g120_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20016,13 +22066,14 @@ static void g120_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g120_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -20032,19 +22083,21 @@ static void g120_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t9 = l_t9 + lower_half(select_float(live, ft8, all_float(0)));
-        u_t9 = u_t9 + upper_half(select_float(live, ft8, all_float(0)));
+        l_t9 = l_t9 + lower_half(live_float(left, ft8, 0));
+        u_t9 = u_t9 + upper_half(live_float(left, ft8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g120_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -20061,13 +22114,14 @@ static void g120_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g120_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20090,19 +22144,21 @@ static void g120_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g120_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20132,13 +22188,14 @@ static void g120_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g120_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20161,19 +22218,21 @@ static void g120_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + select_double(lower_mask(live), lt8, all_double(0));
-        u_t9 = u_t9 + select_double(upper_mask(live), ut8, all_double(0));
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g120_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20214,11 +22273,16 @@ static void g120_finish(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 */
 static void g121_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20239,17 +22303,22 @@ static void g121_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = select_double(ut2, ut3, ut4);
         const double_vector lt6 = li0 * lt5;
         const double_vector ut6 = ui0 * ut5;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g121_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -20257,18 +22326,23 @@ static void g121_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g121_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20300,24 +22374,29 @@ static void g121_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = select_double(ut2, ut3, ut4);
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g121_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20349,9 +22428,9 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = select_double(ut2, ut3, ut4);
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -20359,12 +22438,17 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0 */
 static void g122_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20387,18 +22471,23 @@ static void g122_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ui0 * ut5;
         const double_vector lt7 = lt6 / dk0;
         const double_vector ut7 = ut6 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g122_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -20407,21 +22496,26 @@ static void g122_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk0;
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g122_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20456,27 +22550,32 @@ static void g122_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk0;
             const double_vector ut7 = ut6 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g122_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20511,9 +22610,9 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk0;
             const double_vector ut7 = ut6 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -20521,11 +22620,16 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 */
 static void g123_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20544,35 +22648,45 @@ static void g123_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, ut0, ut3);
         const double_vector lt5 = li0 * lt4;
         const double_vector ut5 = ui0 * ut4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g123_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = sign_float(ft0);
         const float_vector ft4 = select_float(ft2, ft0, ft3);
         const float_vector ft5 = fi0 * ft4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g123_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -20604,24 +22718,29 @@ static void g123_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = select_double(ut2, ut0, ut3);
             const double_vector lt5 = li0 * lt4;
             const double_vector ut5 = ui0 * ut4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g123_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -20653,9 +22772,9 @@ static void g123_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = select_double(ut2, ut0, ut3);
             const double_vector lt5 = li0 * lt4;
             const double_vector ut5 = ui0 * ut4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -20663,12 +22782,17 @@ static void g123_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0 */
 static void g124_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20689,18 +22813,23 @@ static void g124_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui0 * ut4;
         const double_vector lt6 = lt5 / dk0;
         const double_vector ut6 = ut5 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g124_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -20708,21 +22837,26 @@ static void g124_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = select_float(ft2, ft0, ft3);
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk0;
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g124_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20755,28 +22889,33 @@ static void g124_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui0 * ut4;
             const double_vector lt6 = lt5 / dk0;
             const double_vector ut6 = ut5 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g124_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -20813,9 +22952,9 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui0 * ut4;
             const double_vector lt6 = lt5 / dk0;
             const double_vector ut6 = ut5 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -20823,12 +22962,17 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 */
 static void g125_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -20849,18 +22993,23 @@ static void g125_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = select_double(ut2, ut3, ut4);
         const double_vector lt6 = li0 * lt5;
         const double_vector ut6 = ui0 * ut5;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g125_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -20868,21 +23017,26 @@ static void g125_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g125_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20915,27 +23069,32 @@ static void g125_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = select_double(ut2, ut3, ut4);
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g125_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -20968,9 +23127,9 @@ static void g125_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = select_double(ut2, ut3, ut4);
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -20978,13 +23137,18 @@ static void g125_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1 */
 static void g126_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21007,19 +23171,24 @@ static void g126_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ui0 * ut5;
         const double_vector lt7 = lt6 / dk1;
         const double_vector ut7 = ut6 / dk1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g126_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -21028,12 +23197,17 @@ static void g126_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g126_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -21043,9 +23217,9 @@ static void g126_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -21081,30 +23255,35 @@ static void g126_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk1;
             const double_vector ut7 = ut6 / dk1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g126_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
@@ -21140,9 +23319,9 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk1;
             const double_vector ut7 = ut6 / dk1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -21150,11 +23329,16 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 mul:2,t0 mul:i0,t1 */
 static void g127_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21167,32 +23351,42 @@ static void g127_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = all_double(2) * ut0;
         const double_vector lt2 = li0 * lt1;
         const double_vector ut2 = ui0 * ut1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt2, ut2));
+        PUT_f32(out0, i, left, JOINED_f32(lt2, ut2));
     }
 }
 
 static void g127_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(2) * ft0;
         const float_vector ft2 = fi0 * ft1;
-        PUT_f32(call->outs[0], i, left, ft2);
+        PUT_f32(out0, i, left, ft2);
     }
 }
 
 static void g127_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -21215,24 +23409,29 @@ static void g127_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = all_double(2) * ut0;
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt2, ut2));
+            PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
 
 static void g127_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -21255,9 +23454,9 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = all_double(2) * ut0;
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt2, ut2));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
@@ -21265,12 +23464,17 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0 */
 static void g128_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21285,37 +23489,47 @@ static void g128_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ui0 * ut1;
         const double_vector lt3 = lt2 / dk0;
         const double_vector ut3 = ut2 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g128_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(2) * ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g128_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(2) * ft0;
@@ -21338,28 +23552,33 @@ static void g128_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g128_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
@@ -21387,9 +23606,9 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -21397,11 +23616,16 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sign:t0 mul:i0,t1 */
 static void g129_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21414,32 +23638,42 @@ static void g129_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = sign_double(ut0);
         const double_vector lt2 = li0 * lt1;
         const double_vector ut2 = ui0 * ut1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt2, ut2));
+        PUT_f32(out0, i, left, JOINED_f32(lt2, ut2));
     }
 }
 
 static void g129_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
         const float_vector ft2 = fi0 * ft1;
-        PUT_f32(call->outs[0], i, left, ft2);
+        PUT_f32(out0, i, left, ft2);
     }
 }
 
 static void g129_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
@@ -21460,24 +23694,29 @@ static void g129_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = sign_double(ut0);
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt2, ut2));
+            PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
 
 static void g129_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
@@ -21498,9 +23737,9 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = sign_double(ut0);
             const double_vector lt2 = li0 * lt1;
             const double_vector ut2 = ui0 * ut1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt2, ut2));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
         } else {
-            PUT_half(call->outs[0], i, left, ht2);
+            PUT_half(out0, i, left, ht2);
         }
     }
 }
@@ -21508,12 +23747,17 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0 */
 static void g130_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21528,28 +23772,38 @@ static void g130_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = ui0 * ut1;
         const double_vector lt3 = lt2 / dk0;
         const double_vector ut3 = ut2 / dk0;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt3, ut3));
+        PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
 static void g130_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
-        PUT_f32(call->outs[0], i, left, ft3);
+        PUT_f32(out0, i, left, ft3);
     }
 }
 
 static void g130_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
@@ -21557,9 +23811,9 @@ static void g130_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
@@ -21585,28 +23839,33 @@ static void g130_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt3, ut3));
+            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
 
 static void g130_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
@@ -21632,9 +23891,9 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = ui0 * ut1;
             const double_vector lt3 = lt2 / dk0;
             const double_vector ut3 = ut2 / dk0;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt3, ut3));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
-            PUT_half(call->outs[0], i, left, ht3);
+            PUT_half(out0, i, left, ht3);
         }
     }
 }
@@ -21642,12 +23901,17 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 */
 static void g131_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21666,39 +23930,49 @@ static void g131_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = ut0 / ut3;
         const double_vector lt5 = li0 * lt4;
         const double_vector ut5 = ui0 * ut4;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt5, ut5));
+        PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
 static void g131_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
         const float_vector ft3 = maximum_float(ft2, fk0);
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = fi0 * ft4;
-        PUT_f32(call->outs[0], i, left, ft5);
+        PUT_f32(out0, i, left, ft5);
     }
 }
 
 static void g131_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -21727,27 +24001,32 @@ static void g131_f16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut0 / ut3;
             const double_vector lt5 = li0 * lt4;
             const double_vector ut5 = ui0 * ut4;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt5, ut5));
+            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
 
 static void g131_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -21776,9 +24055,9 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut4 = ut0 / ut3;
             const double_vector lt5 = li0 * lt4;
             const double_vector ut5 = ui0 * ut4;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt5, ut5));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
-            PUT_half(call->outs[0], i, left, ht5);
+            PUT_half(out0, i, left, ht5);
         }
     }
 }
@@ -21786,13 +24065,18 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1 */
 static void g132_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21813,19 +24097,24 @@ static void g132_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ui0 * ut4;
         const double_vector lt6 = lt5 / dk1;
         const double_vector ut6 = ut5 / dk1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g132_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -21833,12 +24122,17 @@ static void g132_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk1;
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g132_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -21848,9 +24142,9 @@ static void g132_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -21882,30 +24176,35 @@ static void g132_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui0 * ut4;
             const double_vector lt6 = lt5 / dk1;
             const double_vector ut6 = ut5 / dk1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g132_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -21938,9 +24237,9 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ui0 * ut4;
             const double_vector lt6 = lt5 / dk1;
             const double_vector ut6 = ut5 / dk1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -21948,13 +24247,19 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 */
 static void g133_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -21977,19 +24282,25 @@ static void g133_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut4 * ui3;
         const double_vector lt6 = li0 * lt5;
         const double_vector ut6 = ui0 * ut5;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt6, ut6));
+        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
     }
 }
 
 static void g133_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -21997,22 +24308,28 @@ static void g133_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = ft4 * fi3;
         const float_vector ft6 = fi0 * ft5;
-        PUT_f32(call->outs[0], i, left, ft6);
+        PUT_f32(out0, i, left, ft6);
     }
 }
 
 static void g133_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -22046,29 +24363,35 @@ static void g133_f16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut4 * ui3;
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt6, ut6));
+            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
 
 static void g133_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -22103,9 +24426,9 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut5 = ut4 * ui3;
             const double_vector lt6 = li0 * lt5;
             const double_vector ut6 = ui0 * ut5;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt6, ut6));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
         } else {
-            PUT_half(call->outs[0], i, left, ht6);
+            PUT_half(out0, i, left, ht6);
         }
     }
 }
@@ -22113,14 +24436,20 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1 */
 static void g134_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
@@ -22145,20 +24474,26 @@ static void g134_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ui0 * ut5;
         const double_vector lt7 = lt6 / dk1;
         const double_vector ut7 = ut6 / dk1;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt7, ut7));
+        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
     }
 }
 
 static void g134_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f32(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f32(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f32(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -22167,12 +24502,18 @@ static void g134_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft4 * fi3;
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
-        PUT_f32(call->outs[0], i, left, ft7);
+        PUT_f32(out0, i, left, ft7);
     }
 }
 
 static void g134_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
@@ -22182,10 +24523,10 @@ static void g134_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_f16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_f16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_f16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -22222,32 +24563,38 @@ static void g134_f16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk1;
             const double_vector ut7 = ut6 / dk1;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt7, ut7));
+            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
 
 static void g134_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(call->ins[0], n);
-    certain &= is_moderate_bf16(call->ins[1], n);
-    certain &= is_moderate_bf16(call->ins[2], n);
-    certain &= is_moderate_bf16(call->ins[3], n);
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_vector fi1 = FETCH_bf16(call->ins[1], i, left);
-        const float_vector fi2 = FETCH_bf16(call->ins[2], i, left);
-        const float_vector fi3 = FETCH_bf16(call->ins[3], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
@@ -22285,9 +24632,9 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut6 = ui0 * ut5;
             const double_vector lt7 = lt6 / dk1;
             const double_vector ut7 = ut6 / dk1;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt7, ut7));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
         } else {
-            PUT_half(call->outs[0], i, left, ht7);
+            PUT_half(out0, i, left, ht7);
         }
     }
 }
@@ -22295,24 +24642,25 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
 /* sum:i0 */
 static void g135_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + select_double(lower_mask(live), li0, all_double(0));
-        u_t0 = u_t0 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t0 = l_t0 + live_lower(left, li0, 0);
+        u_t0 = u_t0 + live_upper(left, ui0, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
 static void g135_f32_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
@@ -22322,22 +24670,23 @@ static void g135_f32_in_double_columns(const fused_call *call, size_t n)
 
 static void g135_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        l_t0 = l_t0 + lower_half(select_float(live, fi0, all_float(0)));
-        u_t0 = u_t0 + upper_half(select_float(live, fi0, all_float(0)));
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        l_t0 = l_t0 + lower_half(live_float(left, fi0, 0));
+        u_t0 = u_t0 + upper_half(live_float(left, fi0, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
 static void g135_f32_plain_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(fi0));
         write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(fi0));
     }
@@ -22345,24 +24694,25 @@ static void g135_f32_plain_columns(const fused_call *call, size_t n)
 
 static void g135_f16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + select_double(lower_mask(live), li0, all_double(0));
-        u_t0 = u_t0 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t0 = l_t0 + live_lower(left, li0, 0);
+        u_t0 = u_t0 + live_upper(left, ui0, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
 static void g135_f16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
@@ -22372,24 +24722,25 @@ static void g135_f16_in_double_columns(const fused_call *call, size_t n)
 
 static void g135_bf16_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + select_double(lower_mask(live), li0, all_double(0));
-        u_t0 = u_t0 + select_double(upper_mask(live), ui0, all_double(0));
+        l_t0 = l_t0 + live_lower(left, li0, 0);
+        u_t0 = u_t0 + live_upper(left, ui0, 0);
     }
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
 static void g135_bf16_in_double_columns(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
@@ -22408,29 +24759,31 @@ static void g135_finish(const fused_call *call, size_t n)
 /* where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3 */
 static void g136_f32_in_double(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        l_t1 = maximum_double(l_t1, select_double(lower_mask(live), lt0, all_double(-INFINITY)));
-        u_t1 = maximum_double(u_t1, select_double(upper_mask(live), ut0, all_double(-INFINITY)));
+        l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
+        u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
     }
     const double_vector dt1 = all_double(largest_double_of(l_t1, u_t1));
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -22439,8 +24792,8 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + select_double(lower_mask(live), lt2, all_double(0));
-        u_t3 = u_t3 + select_double(upper_mask(live), ut2, all_double(0));
+        l_t3 = l_t3 + live_lower(left, lt2, 0);
+        u_t3 = u_t3 + live_upper(left, ut2, 0);
         write_double((double *)call->kept[0] + i, lt2), write_double((double *)call->kept[0] + i + DOUBLES, ut2);
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -22450,34 +24803,39 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt4 = lt2 / dt3;
         const double_vector ut4 = ut2 / dt3;
-        PUT_f32(call->outs[0], i, left, JOINED_f32(lt4, ut4));
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
 static void g136_f32_plain(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t1 = all_float(-INFINITY);
+    float_mask n_t1 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
-        f_t1 = maximum_float(f_t1, select_float(live, ft0, all_float(-INFINITY)));
+        const float_vector vt1 = live_float(left, ft0, -INFINITY);
+        f_t1 = larger_float(f_t1, vt1);
+        n_t1 |= not_equal_float(vt1, vt1);
     }
-    const double_vector dt1 = all_double(largest_float_of(f_t1));
+    const double_vector dt1 = all_double(largest_float_of(f_t1, n_t1));
     const float_vector ft1 = joined(dt1, dt1);
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f32(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
         const float_vector ft2 = exp_of_difference_float(ft0, ft1);
-        l_t3 = l_t3 + lower_half(select_float(live, ft2, all_float(0)));
-        u_t3 = u_t3 + upper_half(select_float(live, ft2, all_float(0)));
+        l_t3 = l_t3 + lower_half(live_float(left, ft2, 0));
+        u_t3 = u_t3 + upper_half(live_float(left, ft2, 0));
         write_float((float *)call->kept[0] + i, ft2);
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -22486,35 +24844,37 @@ static void g136_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
-        PUT_f32(call->outs[0], i, left, ft4);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
 static void g136_f16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        l_t1 = maximum_double(l_t1, select_double(lower_mask(live), lt0, all_double(-INFINITY)));
-        u_t1 = maximum_double(u_t1, select_double(upper_mask(live), ut0, all_double(-INFINITY)));
+        l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
+        u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
     }
     const double_vector dt1 = all_double(largest_double_of(l_t1, u_t1));
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -22523,8 +24883,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + select_double(lower_mask(live), lt2, all_double(0));
-        u_t3 = u_t3 + select_double(upper_mask(live), ut2, all_double(0));
+        l_t3 = l_t3 + live_lower(left, lt2, 0);
+        u_t3 = u_t3 + live_upper(left, ut2, 0);
         write_float((float *)call->kept[0] + i, KEPT_f16(lt2, ut2));
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -22533,8 +24893,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt3[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
@@ -22551,38 +24911,40 @@ static void g136_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = exp_of_difference_double(ut0, dt1);
             const double_vector lt4 = lt2 / dt3;
             const double_vector ut4 = ut2 / dt3;
-            PUT_f16(call->outs[0], i, left, JOINED_f16(lt4, ut4));
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
 
 static void g136_bf16_settled(const fused_call *call, size_t n)
 {
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        l_t1 = maximum_double(l_t1, select_double(lower_mask(live), lt0, all_double(-INFINITY)));
-        u_t1 = maximum_double(u_t1, select_double(upper_mask(live), ut0, all_double(-INFINITY)));
+        l_t1 = maximum_double(l_t1, live_lower(left, lt0, -INFINITY));
+        u_t1 = maximum_double(u_t1, live_upper(left, ut0, -INFINITY));
     }
     const double_vector dt1 = all_double(largest_double_of(l_t1, u_t1));
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_mask live = left < FLOATS ? first_ones(left) : first_ones(FLOATS);
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_mask lm1 = lower_mask(fm1);
@@ -22591,8 +24953,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + select_double(lower_mask(live), lt2, all_double(0));
-        u_t3 = u_t3 + select_double(upper_mask(live), ut2, all_double(0));
+        l_t3 = l_t3 + live_lower(left, lt2, 0);
+        u_t3 = u_t3 + live_upper(left, ut2, 0);
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt2, ut2));
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -22601,14 +24963,14 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(dt3[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(call->ins[0], i, left);
-        const float_mask fm1 = FETCH_mask(call->ins[1], i, left);
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
         half_vector ht4;
         doubt |= close_bf16(ft4, 4.0f, &ht4);
-        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f));
+        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f)) & not_equal_float(ft4, all_float(0));
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -22620,9 +24982,9 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = exp_of_difference_double(ut0, dt1);
             const double_vector lt4 = lt2 / dt3;
             const double_vector ut4 = ut2 / dt3;
-            PUT_bf16(call->outs[0], i, left, JOINED_bf16(lt4, ut4));
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(call->outs[0], i, left, ht4);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }

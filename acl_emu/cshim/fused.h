@@ -13,9 +13,6 @@
 
 #define UNIT 0x1p-24f
 
-/* Numbers of a half type, as they are stored. */
-typedef uint16_t half_vector __attribute__((vector_size(VECTOR_BYTES / 2)));
-
 /* Elements from i on, of which `left` are there: the others are read as zero and not written. */
 
 #define FETCH(type, memory, i, left, read)                                                              \
@@ -33,20 +30,22 @@ typedef uint16_t half_vector __attribute__((vector_size(VECTOR_BYTES / 2)));
 #define FETCH_bf16(memory, i, left) FETCH(uint16_t, memory, i, left, read_bf16)
 #define FETCH_mask(memory, i, left) FETCH(uint8_t, memory, i, left, read_mask)
 
-#define PUT(type, memory, i, left, write, values)                                                       \
+#define PUT(type, name, memory, i, left, values)                                                        \
     do {                                                                                                \
         type *to = (type *)(memory) + (i), padded[FLOATS];                                              \
         if (UNLIKELY((left) < FLOATS)) {                                                                \
-            write(padded, values);                                                                      \
+            write_##name(padded, values);                                                               \
             memcpy(to, padded, (left) * sizeof(type));                                                  \
+        } else if (streamed) {                                                                          \
+            stream_##name(to, values);                                                                  \
         } else {                                                                                        \
-            write(to, values);                                                                          \
+            write_##name(to, values);                                                                   \
         }                                                                                               \
     } while (0)
-#define PUT_f32(memory, i, left, values) PUT(float, memory, i, left, write_float, values)
-#define PUT_f16(memory, i, left, values) PUT(uint16_t, memory, i, left, write_f16, values)
-#define PUT_bf16(memory, i, left, values) PUT(uint16_t, memory, i, left, write_bf16, values)
-#define PUT_half(memory, i, left, values) PUT(uint16_t, memory, i, left, write_half, values)
+#define PUT_f32(memory, i, left, values) PUT(float, float, memory, i, left, values)
+#define PUT_half(memory, i, left, values) PUT(uint16_t, half, memory, i, left, values)
+#define PUT_f16(memory, i, left, values) PUT_half(memory, i, left, rounded_f16(values))
+#define PUT_bf16(memory, i, left, values) PUT_half(memory, i, left, rounded_bf16(values))
 
 #define JOINED_f32(low, high) joined(low, high)
 #define JOINED_f16(low, high) odd_joined(low, high)
@@ -65,11 +64,6 @@ static inline float_vector without_tiny(float_vector values, double_vector low, 
         return select_float(little & there, all_float(NAN), values);
     }
     return values;
-}
-
-static inline void write_half(uint16_t *memory, half_vector values)
-{
-    memcpy(memory, &values, sizeof values);
 }
 
 /* Zero, no number, or one that products and quotients with a few others stay in the normal range of float with. */
@@ -111,9 +105,8 @@ static inline float_mask differing_f16(float_vector above, float_vector below, h
     *rounded = (half_vector)up;
     return ~(float_mask)_mm256_cvtepi16_epi32(_mm_cmpeq_epi16(up, down)) | not_equal_float(above, above);
 #else
-    half_vector down;
-    write_f16((uint16_t *)rounded, above);
-    write_f16((uint16_t *)&down, below);
+    const half_vector down = rounded_f16(below);
+    *rounded = rounded_f16(above);
     float_mask doubt = not_equal_float(above, above);
     for (int i = 0; i < FLOATS; i++) {
         doubt[i] |= (*rounded)[i] != down[i] ? -1 : 0;
@@ -126,7 +119,7 @@ static inline float_mask differing_bf16(float_vector above, float_vector below, 
 {
     /* A tie would be rounded up: what lies above it is no tie, and so differs from it. */
     const float_bits up = (float_bits)above + 0x8000, down = (float_bits)below + 0x7fff;
-    write_upper_halves((uint16_t *)rounded, up);
+    *rounded = upper_halves(up);
 #ifdef HAS_64
     return _mm512_test_epi32_mask((__m512i)(up ^ down), _mm512_set1_epi32((int)0xffff0000)) | not_equal_float(above, above);
 #else
@@ -135,13 +128,24 @@ static inline float_mask differing_bf16(float_vector above, float_vector below, 
 }
 
 /* Results that are off by up to `units` of 2^-24 of themselves as half numbers; which of them are in doubt. */
-#define CLOSE(half)                                                                                                       \
-    static inline float_mask close_##half(float_vector values, float units, half_vector *rounded)                         \
-    {                                                                                                                     \
-        return differing_##half(values * (1 + (units + 2) * UNIT), values * (1 - (units + 2) * UNIT), rounded);           \
-    }
-CLOSE(f16)
-CLOSE(bf16)
+
+static inline float_mask close_f16(float_vector values, float units, half_vector *rounded)
+{
+    return differing_f16(values * (1 + (units + 2) * UNIT), values * (1 - (units + 2) * UNIT), rounded);
+}
+
+static inline float_mask close_bf16(float_vector values, float units, half_vector *rounded)
+{
+    /* What is rounded off, counted from just below the middle. */
+    const uint32_t width = (uint32_t)units + 3;
+    const float_bits raised = (float_bits)values + (0x8000 + width), dropped = raised & 0xffff;
+    *rounded = upper_halves(raised);
+#ifdef HAS_64
+    return _mm512_cmple_epu32_mask((__m512i)dropped, _mm512_set1_epi32(2 * (int)width)) | not_equal_float(values, values);
+#else
+    return (float_mask)((float_words)dropped <= 2 * (int32_t)width) | not_equal_float(values, values);
+#endif
+}
 
 /* The same for results of which each is off by up to its error. */
 #define UNSURE(half)                                                                                                      \
@@ -197,7 +201,7 @@ static inline float_mask middle_f16(float_vector values, float_mask rounded, hal
 {
     const float_bits dropped = (float_bits)values & 0x1fff;
     const float_mask small = less_float(absolute_float(values), all_float(0x1p-14f)); /* where more digits are dropped */
-    write_f16((uint16_t *)halves, values);
+    *halves = rounded_f16(values);
 #ifdef HAS_64
     return rounded & (_mm512_cmpeq_epi32_mask((__m512i)dropped, _mm512_set1_epi32(0x1000)) | small);
 #else
@@ -208,12 +212,29 @@ static inline float_mask middle_f16(float_vector values, float_mask rounded, hal
 static inline float_mask middle_bf16(float_vector values, float_mask rounded, half_vector *halves)
 {
     const float_bits dropped = (float_bits)values & 0xffff;
-    write_bf16((uint16_t *)halves, values);
+    *halves = rounded_bf16(values);
 #ifdef HAS_64
     return _mm512_mask_cmpeq_epi32_mask(rounded, (__m512i)dropped, _mm512_set1_epi32(0x8000));
 #else
     return rounded & (float_mask)(dropped == 0x8000);
 #endif
+}
+
+/* What counts in a reduction: numbers of elements that are there. */
+
+static inline float_vector live_float(size_t left, float_vector values, float nothing)
+{
+    return UNLIKELY(left < FLOATS) ? select_float(first_ones(left), values, all_float(nothing)) : values;
+}
+
+static inline double_vector live_lower(size_t left, double_vector values, double nothing)
+{
+    return UNLIKELY(left < FLOATS) ? select_double(lower_mask(first_ones(left)), values, all_double(nothing)) : values;
+}
+
+static inline double_vector live_upper(size_t left, double_vector values, double nothing)
+{
+    return UNLIKELY(left < FLOATS) ? select_double(upper_mask(first_ones(left)), values, all_double(nothing)) : values;
 }
 
 /* Reductions: what a part of a row comes to, and what all of it does. */
@@ -234,9 +255,11 @@ static inline void store_largest_double(double *sums, double_vector low, double_
     write_double(sums + DOUBLES, high);
 }
 
-static inline void store_largest_float(double *sums, float_vector largest)
+/* nans: where there was a number that is none. */
+static inline void store_largest_float(double *sums, float_vector largest, float_mask nans)
 {
-    store_largest_double(sums, lower_half(largest), upper_half(largest));
+    const float_vector found = select_float(nans, all_float(NAN), largest);
+    store_largest_double(sums, lower_half(found), upper_half(found));
 }
 
 static inline double sums_of(double_vector low, double_vector high)
@@ -260,9 +283,9 @@ static inline double largest_double_of(double_vector low, double_vector high)
     return best;
 }
 
-static inline double largest_float_of(float_vector largest)
+static inline double largest_float_of(float_vector largest, float_mask nans)
 {
-    return largest_double_of(lower_half(largest), upper_half(largest));
+    return any(nans) ? NAN : largest_double_of(lower_half(largest), upper_half(largest));
 }
 
 #endif

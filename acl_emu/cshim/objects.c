@@ -15,6 +15,7 @@
 #define SLOT_BITS 20
 #define USE_BITS 23 /* 47 in all, below the next family of handles */
 #define BLOCK 256
+#define LENT 256
 
 enum kind { NOTHING, TENSOR, EXECUTOR, KINDS };
 
@@ -31,6 +32,10 @@ typedef struct {
 static slot *blocks[(1 << SLOT_BITS) / BLOCK];
 static uint32_t slots, free_slots; /* number of slots; the first free one plus one */
 static uint64_t alive[KINDS];
+static struct {
+    uint64_t handle;
+    acl_emu_executor executor;
+} lent[LENT];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 int acl_emu_open;
@@ -120,6 +125,44 @@ acl_emu_executor *acl_emu_new_executor(uint64_t *handle)
 void acl_emu_end_executor(uint64_t handle)
 {
     leave_slot(find(handle, EXECUTOR), handle);
+}
+
+/* Python's handles are numbers in a row: those of one time have places of their own. */
+static unsigned lent_place(uint64_t handle)
+{
+    return (handle >> STEP_BITS) % LENT;
+}
+
+void acl_emu_lend_executor(uint64_t handle, const acl_emu_executor *executor)
+{
+    unsigned place = lent_place(handle);
+    acl_emu_lock();
+    lent[place].handle = handle;
+    lent[place].executor = *executor;
+    acl_emu_unlock();
+}
+
+void acl_emu_take_back(uint64_t handle)
+{
+    unsigned place = lent_place(handle);
+    acl_emu_lock();
+    if (lent[place].handle == handle)
+        lent[place].handle = 0;
+    acl_emu_unlock();
+}
+
+void acl_emu_take_all_back(void)
+{
+    acl_emu_lock();
+    for (unsigned place = 0; place < LENT; place++)
+        lent[place].handle = 0;
+    acl_emu_unlock();
+}
+
+const acl_emu_executor *acl_emu_find_lent(uint64_t handle)
+{
+    unsigned place = lent_place(handle);
+    return handle && lent[place].handle == handle ? &lent[place].executor : NULL;
 }
 
 /* aclCreateTensor(viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData) */

@@ -70,7 +70,7 @@ def compiled(
         signatures: list[str] = []
 
         def find(of_rows: Sequence[int]) -> Fused | None:
-            storage = _storage(graph, present, writes, rounding, of_rows, via)
+            storage = _storage(graph, present, writes, rounding, of_rows, via, narrow)
             if storage is None:
                 return None
             signature = _signature(graph, of_rows)
@@ -102,15 +102,17 @@ def _storage(
     rounding: Sequence[Sequence[str]],
     of_rows: Sequence[int],
     via: np.dtype[Any],
+    narrow: bool,
 ) -> int | None:
-    """The one type that all elements are stored in; None where they differ, or something is rounded on the way."""
+    """The one type that all elements are stored in; None where they differ, or something is rounded on the way, unless to float32."""
     if any(node.op == "sqrt" for node in graph.nodes) or any(rounding):
         return None
     numbers = [layout for index, layout in enumerate(reads) if index not in of_rows and layout.dtype != np.bool_]
-    row = max(map(len, (layout.shape for layout in numbers)), default=0)
     lanes = [layout for layout, node in zip(writes, graph.outputs, strict=True) if not _is_reduced(node)]
     found = {layout.dtype.name for layout in (*numbers, *lanes)}
-    if not row or len(found) != 1 or not found <= set(DTYPES[:4]) or (lanes and lanes[0].dtype != via):
+    if len(found) != 1 or not found <= set(DTYPES[:4]):
+        return None
+    if lanes and lanes[0].dtype != via and not (narrow and via.name == "float32"):
         return None
     return DTYPES.index(found.pop())
 

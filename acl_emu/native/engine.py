@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from acl_emu import memory, soc
+from acl_emu.cshim._bridge import ffi
 
 PATH = Path(__file__).resolve().parents[1] / "lib64" / "libacl_emu_engine.so"
 DONE = 0
@@ -62,6 +63,15 @@ class Program:
         self._on_host = int(on_host)
         self._run = entries.run_short if elements < _SHORT else entries.run_long
         self._threads = soc.threads()
+
+    def describe(self, native: Any) -> None:
+        """Tell C how to run it."""
+        entries = library()
+        assert entries is not None
+        native.run = ffi.cast("void *", ctypes.cast(self._run, ctypes.c_void_p).value)
+        native.program = ffi.cast("int64_t *", ctypes.cast(ctypes.c_char_p(self._numbers), ctypes.c_void_p).value)
+        native.threads = self._threads
+        native.is_short = self._run is entries.run_short
 
     def run(self, addresses: Sequence[int]) -> bool:
         """Compute; False where numpy has to, since operands overlap, do not lie in memory, or there is no room."""

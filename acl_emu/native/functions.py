@@ -10,10 +10,10 @@ from acl_emu.native.engine import PATH, library
 
 
 @lru_cache(maxsize=None)
-def function(name: str) -> Any | None:
+def function(name: str, returns: type[Any] | None = None) -> Any | None:
     """One of them, called without the interpreter's lock; None where the engine was switched off or not built."""
     if library() is None:
         return None
     found = getattr(ctypes.CDLL(str(PATH)), name)
-    found.restype = None
+    found.restype = returns
     return found

@@ -186,7 +186,7 @@ class _Compiler:
         every = range(len(self.domain))
         block = 0
         if not self.axes:
-            order = self._order(every, self.reads)
+            order = self._order(every, self._pace())
             turned = self._turned_axis(order)
             if turned is None:
                 shape, outer, inner = _MAP, [], order
@@ -252,6 +252,14 @@ class _Compiler:
     def _size(self, outer: list[int], inner: list[int]) -> list[int]:
         return [math.prod(self.domain[axis] for axis in axes) for axes in (outer, inner)]
 
+    def _pace(self) -> int:
+        """The operand that decides how all elements are walked through: one of those, the first result at best, that most lie alike with."""
+        size = math.prod(self.domain)
+        whole = [index for index, layout in enumerate(self.layouts) if math.prod(layout.shape) == size > 1]
+        along = {index: min((stride, axis) for axis, stride in enumerate(self.views[index]) if self.domain[axis] != 1)[1] for index in whole}
+        alike = {index: list(along.values()).count(axis) for index, axis in along.items()}
+        return max((self.reads, *alike), key=lambda index: (alike.get(index, 0), index == self.reads))
+
     def _leader(self) -> int:
         """The read that decides which axis is walked along: the largest."""
         return max(range(self.reads), key=lambda k: (math.prod(self.layouts[k].shape), -k))
@@ -273,10 +281,10 @@ class _Compiler:
         return max(16, min(lanes, -(-size[1] // 8 // 16) * 16))
 
     def _turned_axis(self, order: list[int]) -> int | None:
-        """The axis that some read is contiguous along, where that is not the one that the loops run along."""
+        """The axis that some operand is contiguous along, where that is not the one that the loops run along."""
         if len(order) < 2 or self.domain[order[-1]] < _BLOCK_SIDE:
             return None
-        for index in range(self.reads):
+        for index in range(len(self.layouts)):
             strides, item = self.views[index], self.layouts[index].dtype.itemsize
             for axis in order[:-1]:
                 if strides[axis] == item and self.domain[axis] >= _BLOCK_SIDE and strides[order[-1]] > item:

@@ -10,6 +10,8 @@ import numpy as np
 
 from acl_emu import constants as c
 from acl_emu import handles, observe, plans, soc
+from acl_emu.cshim import objects
+from acl_emu.cshim._door import Door
 from acl_emu.errors import AclError, AclnnInner, AclnnNullptr, report
 from acl_emu.executor import PHASE_ONE, Executor, Plan, find_executor
 from acl_emu.plans import Planned
@@ -86,6 +88,11 @@ class Operator:
         self._names = tuple(parameter.name for parameter in self.parameters)
         self._kinds = tuple(parameter.kind for parameter in self.parameters)
         self._tensor_parameters = [index for index, kind in enumerate(self._kinds) if isinstance(kind, TensorKind) or _is_list(kind)]
+        self._door = Door(plans.operator_number(self.name), self._get_workspace_size, self._run)
+        self.get_workspace_size: Callable[..., tuple[int, int | None, int]] = self._door.plan
+        """Phase one, as a program calls it: workspace size, executor, status."""
+        self.run: Callable[[int | None, int, int | None, int | None], int] = self._door.run
+        """Phase two, as a program calls it: status."""
         self._has_lists = any(map(_is_list, self._kinds))
         self._replaceable = {
             kind: self._names.index(kind.unless) for _, kind in self.parameters if isinstance(kind, TensorKind) and kind.unless
@@ -101,12 +108,11 @@ class Operator:
         """The official header that declares it."""
         return f"aclnnop/aclnn_{self.module.rpartition('.')[2]}.h"
 
-    def get_workspace_size(self, /, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
-        """Phase one, as a program calls it: workspace size, executor, status."""
+    def _get_workspace_size(self, /, *arguments: Any, **named: Any) -> tuple[int, int | None, int]:
         if named or len(arguments) != len(self._names):
             arguments = inspect.signature(self.function).bind(*arguments, **named).args
         if observe.watching is None:
-            return self.plan(arguments)
+            return self.plan(arguments, remember=self._door.seen(arguments))
         answer: tuple[int, int | None, int] = observe.watching.call(
             self.name + PHASE_ONE,
             self._names,
@@ -117,18 +123,19 @@ class Operator:
         )
         return answer
 
-    def plan(self, arguments: Sequence[Any]) -> tuple[int, int | None, int]:
-        """The same with all arguments in order, and told to nobody."""
+    def plan(self, arguments: Sequence[Any], *, remember: bool = False) -> tuple[int, int | None, int]:
+        """Phase one with all arguments in order, told to nobody; ``remember`` what becomes of exactly these."""
         try:
             executor = self._prepare(arguments)
         except AclError as error:
             return 0, None, self.refuse(error)
+        if remember and (described := objects.describe(executor)) is not None:
+            self._door.remember(arguments, objects.address(described))
         if observe.watching is not None:
             observe.watching.tell("planned", executor)
         return executor.plan.workspace.size, executor.handle, c.ACLNN_SUCCESS
 
-    def run(self, workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None) -> int:
-        """Phase two, as a program calls it: status."""
+    def _run(self, workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None) -> int:
         if observe.watching is None:
             return self._phase_two(workspace, workspaceSize, executor, stream)
         arguments = (workspace, workspaceSize, executor, stream)
@@ -146,9 +153,12 @@ class Operator:
 
     def _phase_two(self, workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None) -> int:
         try:
-            find_executor(executor, self.name).launch(workspace, workspaceSize, stream)
+            found = find_executor(executor, self.name)
+            found.launch(workspace, workspaceSize, stream)
         except AclError as error:
             return report(error)
+        if observe.watching is None:
+            objects.ease(found, stream)
         return c.ACLNN_SUCCESS
 
     def _prepare(self, arguments: Sequence[Any]) -> Executor:

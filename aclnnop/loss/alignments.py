@@ -7,10 +7,13 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, DOUBLE, FLOAT, FLOAT16
 from acl_emu.errors import DeviceFault
+from acl_emu.native.calls import code_of, done_by
 from acl_emu.spec import Array, Operand, Plan, direct, nothing, require
-from acl_emu.tensor import IntArray
+from acl_emu.tensor import IntArray, Shape
 
 PROBABILITY_TYPES = (FLOAT16, FLOAT, BF16, DOUBLE)
+THREADED_STATES = 1 << 11
+"""Labels at any time, from which on a second thread is worth while."""
 
 
 def check_sequences(
@@ -33,19 +36,56 @@ def check_sequences(
     return time, batch, longest
 
 
+class Sequences(NamedTuple):
+    """The operands that a loss and its gradient have in common."""
+
+    log_probs: Operand
+    targets: Operand
+    loss: Operand
+    scores: Operand
+    input_lengths: IntArray
+    target_lengths: IntArray
+    blank: int
+    zero_infinity: bool
+
+
 def plan_sequences(
     kernel: Callable[..., Any],
+    function: str,
+    given: Sequences,
     reads: Sequence[Operand],
     writes: Sequence[Operand],
-    inputLengths: IntArray,
-    targetLengths: IntArray,
-    **attributes: Any,
+    gradient: tuple[Operand, Operand] | None = None,
 ) -> Plan:
-    """A kernel on checked sequences; where there are none, nothing is run."""
+    """A kernel on checked sequences, or its function in C; where there are none, nothing is run.
+
+    ``gradient``: the operands that only a gradient has, that of the loss and the result.
+    """
     if all(out.size == 0 for out in writes):
         return nothing()
-    lengths = {"input_lengths": np.array(inputLengths.values, np.int64), "target_lengths": np.array(targetLengths.values, np.int64)}
-    return direct(kernel, reads=reads, writes=writes, scratch={}, **lengths, **attributes)
+    lengths = {name: np.array(getattr(given, name).values, np.int64) for name in ("input_lengths", "target_lengths")}
+    plan = direct(kernel, reads=reads, writes=writes, scratch={}, **lengths, blank=given.blank, zero_infinity=given.zero_infinity)
+    if given.log_probs.dtype is DOUBLE or given.targets.dtype.kind == "float":
+        return plan
+    labels, losses = given.targets.view.layout.strides, given.loss.view.layout.strides
+    counts, dtype = lengths["target_lengths"], given.log_probs.dtype
+    begins = np.arange(len(counts)) * labels[0] if len(labels) == 2 else (np.cumsum(counts) - counts) * labels[0]
+    (time, batch, classes), strides = _cube(given.log_probs)
+    rows, times, states = given.scores.view.layout.strides
+    longest = max(given.target_lengths.values)
+    numbers = (
+        *(time, batch, classes, 2 * longest + 1, given.scores.shape[2], given.blank, given.zero_infinity),
+        *(code_of(dtype), dtype.itemsize, *strides, code_of(given.targets.dtype), labels[-1], sum(losses), times, rows, states),
+        *((0, 0, 0, 0) if gradient is None else (*gradient[0].view.layout.strides, *_cube(gradient[1])[1])),
+        *np.stack([lengths["input_lengths"], counts, begins], axis=1).reshape(-1).tolist(),
+    )
+    return done_by(function, plan, numbers, threaded=batch > 1 and time * batch * longest >= THREADED_STATES)
+
+
+def _cube(operand: Operand) -> tuple[Shape, Shape]:
+    """Lengths and strides of (time, batch, classes); a single sequence has no batch."""
+    shape, _, strides, *_ = operand.view.layout
+    return (shape, strides) if len(shape) == 3 else ((shape[0], 1, shape[1]), (strides[0], 0, strides[1]))
 
 
 class States(NamedTuple):

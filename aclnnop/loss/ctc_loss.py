@@ -7,7 +7,7 @@ import numpy as np
 from acl_emu import soc
 from acl_emu.dtypes import BOOL, FLOAT, FLOAT16, INT32, INT64, from_numpy, round_to
 from acl_emu.spec import ALL, Array, Bool, In, Int, IntArrayIn, Operand, Out, Plan, Product, operator, same_dtype, shape_is
-from aclnnop.loss.alignments import PROBABILITY_TYPES, check_sequences, plan_sequences, states_of
+from aclnnop.loss.alignments import PROBABILITY_TYPES, Sequences, check_sequences, plan_sequences, states_of
 
 Probabilities = Annotated[Operand, In(*PROBABILITY_TYPES, rank=(2, 3))]
 ScoresOut = Annotated[Operand, Out(*PROBABILITY_TYPES)]
@@ -32,8 +32,8 @@ def aclnnCtcLoss(
     width = states if soc.current().product is Product.A950 else -(-states // 8) * 8
     shape_is(logAlphaOut, (batch, time, width), f"2 * {longest} + 1 states" + ("" if width == states else ", rounded up to 8"))
     outputs = (negLogLikelihoodOut, logAlphaOut)
-    reads = (logProbs, targets)
-    return plan_sequences(forward, reads, outputs, inputLengths, targetLengths, blank=blank, zero_infinity=zeroInfinity)
+    given = Sequences(logProbs, targets, *outputs, inputLengths, targetLengths, blank, zeroInfinity)
+    return plan_sequences(forward, "acl_emu_alignments_loss", given, (logProbs, targets), outputs)
 
 
 def forward(

@@ -23,7 +23,7 @@ from acl_emu.spec import (
     same_shape,
     shape_is,
 )
-from aclnnop.loss.alignments import PROBABILITY_TYPES, check_sequences, plan_sequences, states_of
+from aclnnop.loss.alignments import PROBABILITY_TYPES, Sequences, check_sequences, plan_sequences, states_of
 
 Cube = Annotated[Operand, In(*PROBABILITY_TYPES, rank=3)]
 PerSequence = Annotated[Operand, In(*PROBABILITY_TYPES, rank=1)]
@@ -53,7 +53,8 @@ def aclnnCtcLossBackward(
     )
     same_shape(logProbs, out)
     reads = (gradOut, logProbs, targets, negLogLikelihood, logAlpha)
-    return plan_sequences(gradient, reads, (out,), inputLengths, targetLengths, blank=blank, zero_infinity=zeroInfinity)
+    given = Sequences(logProbs, targets, negLogLikelihood, logAlpha, inputLengths, targetLengths, blank, zeroInfinity)
+    return plan_sequences(gradient, "acl_emu_alignments_gradient", given, reads, (out,), (gradOut, out))
 
 
 def gradient(

@@ -5,8 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64, DType, round_to
-from acl_emu.native import apply
-from acl_emu.native.casting import cast
+from acl_emu.native.calls import code_of, done_by
 from acl_emu.spec import (
     Array,
     FloatOut,
@@ -26,6 +25,9 @@ from acl_emu.spec import (
     shape_is,
 )
 
+THREADED_NUMBERS = 1 << 15
+"""Numbers that are worth a second thread."""
+
 
 @operator(products=frozenset({Product.A3, Product.A2, Product.A910}))
 def aclnnMultilabelMarginLoss(
@@ -42,53 +44,44 @@ def aclnnMultilabelMarginLoss(
     shape_is(out, self.shape[:-1] if reduction == Reduction.NONE else (), "one number for each sample, or a single one when reduced")
     if isTarget.size == 0 and out.size == 0:
         return nothing()
-    return direct(margins, reads=(self, target), writes=(out, isTarget), scratch={}, reduction=Reduction(reduction), dtype=self.dtype)
+    plan = direct(margins, reads=(self, target), writes=(out, isTarget), scratch={}, reduction=Reduction(reduction), dtype=self.dtype)
+    x, labels, marks = (_rows(operand) for operand in (self, target, isTarget))
+    numbers = (
+        *(self.size // self.shape[-1], self.shape[-1], reduction, code_of(self.dtype), *x),
+        *(code_of(target.dtype), *labels, sum(out.view.layout.strides), *marks),
+    )
+    return done_by("acl_emu_labels_loss", plan, numbers, threaded=self.size >= THREADED_NUMBERS)
+
+
+def _rows(operand: Operand) -> tuple[int, int]:
+    """Bytes between samples, and between classes; a single sample is one row."""
+    *down, across = operand.view.layout.strides
+    return sum(down), across
 
 
 def margins(x: Array, target: Array, out: Array, is_target: Array, *, reduction: Reduction, dtype: DType) -> None:
     """``max(0, 1 - x[own] + x[other])`` summed over all pairs of an own and another class; labels end at the first -1."""
-    classes = x.shape[-1]
-    samples = np.atleast_2d(x)
-    row, label = own_classes(np.atleast_2d(target))
-    own = np.zeros(samples.shape, np.bool_)
-    own[row, label] = True
-    losses = pair_sums(samples, own, row, label).reshape(x.shape[:-1]) / classes
-    cast(own.reshape(x.shape), is_target)
+    samples, labels = np.atleast_2d(x), np.atleast_2d(target)
+    own = own_classes(labels)
+    losses = np.array([pair_sum(row.astype(np.float64), mine) for row, mine in zip(samples, own, strict=True)]).reshape(x.shape[:-1])
+    losses /= x.shape[-1]
+    is_target[...] = own.reshape(x.shape)
     total = losses.sum()
     result = {Reduction.NONE: losses, Reduction.SUM: total, Reduction.MEAN: total / losses.size}[reduction]
     out[...] = round_to(np.asarray(result), dtype)
 
 
-def own_classes(labels: Array) -> tuple[Array, Array]:
-    """Samples and their classes, each once, in order; what is no class is none of them."""
+def own_classes(labels: Array) -> Array:
+    """Whether a sample has a class; what is no class is none of them."""
     classes = labels.shape[1]
-    padding = labels == -1
-    counts = np.where(padding.any(axis=1), padding.argmax(axis=1), classes)
-    longest = int(counts.max(initial=0))
-    row, place = np.nonzero(np.arange(longest) < counts[:, np.newaxis])
-    label = labels[row, place].astype(np.int64)
-    inside = (label >= 0) & (label < classes)
-    row, label = np.divmod(np.unique(row[inside] * classes + label[inside]), classes)
-    return row, label
+    valid = (np.cumsum(labels == -1, axis=1) == 0) & (labels >= 0) & (labels < classes)
+    own = np.zeros(labels.shape, np.bool_)
+    row, place = np.nonzero(valid)
+    own[row, labels[row, place]] = True
+    return own
 
 
-def pair_sums(x: Array, own: Array, row: Array, label: Array) -> Array:
-    """The sum of each sample, one of its classes at a time; samples with many come first, so that the others can be left out."""
-    counts = np.bincount(row, minlength=len(x))
-    order = np.argsort(-counts, kind="stable")
-    if not (counts == counts[order]).all():
-        x, own = x[order], own[order]
-    first = np.cumsum(counts) - counts
-    sums, some = np.zeros(len(x)), np.empty((len(x), 1))
-    for number in range(int(counts.max(initial=0))):
-        here = slice(0, int(np.count_nonzero(counts > number)))
-        mine = x[here][np.arange(here.stop), label[first[order[here]] + number]]
-        apply(margins_to, (x[here], own[here], mine[:, np.newaxis]), (some[here],), compute=np.float64)
-        sums[order[here]] += some[here, 0]
-    return sums
-
-
-def margins_to(x: Array, own: Array, mine: Array) -> Array:
-    """What is missing to the margin between an own class and each of the others, summed."""
-    missing: Array = np.where(own, 0, np.maximum(0, 1 - mine + x)).sum(axis=1, keepdims=True)
-    return missing
+def pair_sum(x: Array, own: Array) -> float:
+    """What is missing to the margins between the own classes of a sample and the others, one own class at a time."""
+    others = x[~own]
+    return float(sum(np.maximum(0, 1 - mine + others).sum() for mine in x[own]))

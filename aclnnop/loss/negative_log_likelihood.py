@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from acl_emu.dtypes import INT32, INT64, UINT8, DType, from_numpy, round_to
-from acl_emu.indexing import choose, place
+from acl_emu.indexing import choose, pixel_space, without
 from acl_emu.native import apply
+from acl_emu.native.calls import code_of, done_by, stride_of
 from acl_emu.spec import (
     Array,
     In,
@@ -28,6 +29,8 @@ from aclnnop.loss.class_targets import find_classes
 Index = Annotated[Operand, In(INT64, UINT8, INT32)]
 ROWS = {1: "(C)", 2: "(N, C)"}
 IMAGES = {4: "(N, C, H, W)"}
+THREADED_TARGETS, THREADED_ELEMENTS = 1 << 13, 1 << 17
+"""From how many on a second thread is worth while: targets that choose from memory, elements that are written."""
 Mode = ReductionMode
 """Checked with the shapes that it decides about, not before them."""
 
@@ -68,7 +71,20 @@ def plan_loss(self: Operand, target: Operand, weight: Operand, reduction: int, i
         return nothing()
     writes = (out, None) if reduction == Reduction.NONE else (out, total)
     options = {"reduction": Reduction(reduction), "ignored": ignored, "dtype": self.dtype}
-    return direct(loss, reads=(self, target, weight), writes=writes, scratch={}, **options)
+    plan = direct(loss, reads=(self, target, weight), writes=writes, scratch={}, **options)
+    x, axis, weight_stride = self.view.layout, class_axis(self.shape), stride_of(weight)
+    if weight_stride is None:
+        return plan
+    places = target.view.layout.strides
+    results = out.view.layout.strides if reduction == Reduction.NONE and target.rank else (0,) * target.rank
+    pixels, (x_steps, target_steps, out_steps) = pixel_space(target.shape, without(x.strides, axis), places, results)
+    numbers = (
+        *(*pixels, x.shape[axis], ignored, reduction, code_of(self.dtype), x.dtype.itemsize, *x_steps, x.strides[axis]),
+        *(code_of(target.dtype), *target_steps, weight_stride, code_of(out.dtype), *out_steps, code_of(total.dtype)),
+    )
+    plan = done_by("acl_emu_classes_loss", plan, numbers, threaded=target.size >= THREADED_TARGETS)
+    plan.size = target.size * (target.dtype.itemsize + 2 * self.dtype.itemsize)  # all but the chosen elements stay unread
+    return plan
 
 
 def loss(
@@ -124,7 +140,7 @@ def plan_gradient(
     check_reduced(gradOutput, target, reduction)
     if out.size == 0:
         return nothing()
-    return direct(
+    plan = direct(
         gradient,
         reads=(gradOutput, target, weight, totalWeight),
         writes=(out,),
@@ -133,6 +149,16 @@ def plan_gradient(
         mean=reduction == Reduction.MEAN,
         ignored=ignored,
     )
+    x, axis, weight_stride = out.view.layout, class_axis(out.shape), stride_of(weight)
+    if weight_stride is None:
+        return plan
+    grads = gradOutput.view.layout.strides if gradOutput.shape == target.shape else (0,) * target.rank
+    pixels, (grad_steps, target_steps, out_steps) = pixel_space(target.shape, grads, target.view.layout.strides, without(x.strides, axis))
+    numbers = (
+        *(*pixels, x.shape[axis], ignored, reduction == Reduction.MEAN, code_of(out.dtype), x.dtype.itemsize, *grad_steps),
+        *(code_of(target.dtype), *target_steps, weight_stride, *out_steps, x.strides[axis]),
+    )
+    return done_by("acl_emu_classes_gradient", plan, numbers, threaded=out.size >= THREADED_ELEMENTS)
 
 
 def gradient(grad: Array, target: Array, weight: Array, total: Array, out: Array, *, compute: DTypeLike, mean: bool, ignored: int) -> None:
@@ -143,7 +169,9 @@ def gradient(grad: Array, target: Array, weight: Array, total: Array, out: Array
     scale = grad.reshape(target.shape if grad.size == target.size else (1,) * target.ndim)
     values = np.empty(target.shape, out.dtype)
     apply(slope, (chosen.weights, scale, *((total.reshape((1,) * target.ndim),) if mean else ())), (values,), compute=compute)
-    place(values, chosen.classes, axis, out)
+    out[...] = 0
+    classes, here = np.maximum(chosen.classes, 0), np.where(chosen.counted, values, 0)
+    np.put_along_axis(out, np.expand_dims(classes, axis), np.expand_dims(here, axis), axis)
 
 
 def slope(weight: Array, scale: Array, total: Array | None = None) -> Array:

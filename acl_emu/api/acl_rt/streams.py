@@ -6,6 +6,7 @@ from acl_emu import constants as c
 from acl_emu import context
 from acl_emu.api.acl_rt import HEADER
 from acl_emu.api.border import Handle, acl
+from acl_emu.cshim import _door
 from acl_emu.errors import AclError, InvalidParam, NullParam, RtParamInvalid
 from acl_emu.stream import Stream, refuse_in_callback
 
@@ -64,7 +65,7 @@ def raise_failure(stream: Stream) -> None:
         raise error
 
 
-@acl(HEADER, "aclError aclrtSynchronizeStream(aclrtStream stream)")
+@acl(HEADER, "aclError aclrtSynchronizeStream(aclrtStream stream)", quick=_door.synchronize)
 def aclrtSynchronizeStream(stream: Handle) -> None:
     """Wait for everything on a stream; failures of its work surface here."""
     refuse_in_callback("aclrtSynchronizeStream")
