@@ -291,7 +291,7 @@ def _bound(step: Step, arguments: list[Bound]) -> Bound:
         factors = [first, first] if step.op == "square" else [first, second]
         positive = step.op == "square" or (first.positive and second.positive) or (first.negative and second.negative)
         negative = (first.positive and second.negative) or (first.negative and second.positive)
-        own = 0 if _is_scaling(step) else 1 if step.op != "div" else 2  # a division may be a product with a reciprocal
+        own: float = 0 if _is_scaling(step) else 1 if step.op != "div" else 2  # a division may be a product with a reciprocal
         return Bound(sum(factor.units for factor in factors) + own, positive, negative and step.op != "square")
     if step.op == "neg":
         return Bound(first.units, first.negative, first.positive)
