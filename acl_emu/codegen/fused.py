@@ -59,16 +59,16 @@ def _is_made(graph: Graph, storage: str, way: str) -> bool:
     if storage == "f32":
         return way != "settled"
     settled = storage in _DIGITS and _is_settled(graph, storage)
-    return storage in _STORAGES and {"settled": settled, "in_double": not settled, "plain": graph.rounds_once}[way]
+    return storage in _STORAGES and {"settled": settled, "in_double": not settled, "plain": graph.rounds_once(storage)}[way]
 
 
 def _is_settled(graph: Graph, storage: str) -> bool:
     if graph.in_parts or any(graph.levels[name] == graph.phases for name in graph.reductions):
         return False
-    return Exactness(graph, _DIGITS[storage]).applies or all(bound.known for bound in _last_errors(graph)[1])
+    return Exactness(graph, _DIGITS[storage]).applies or all(bound.known for bound in last_errors(graph)[1])
 
 
-def _last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
+def last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
     """What is known of the last phase in float, and of its results; rows and what was kept have been rounded to float."""
     last = graph.phases - 1
     given = {name: graph.signs[name]._replace(units=1, error="") for name in (*graph.rows, *graph.kept)}
@@ -306,7 +306,7 @@ class _Kernel:
                 yield f"        doubt |= r{name};"
 
     def _doubts(self, name: str) -> Iterator[str]:
-        graph, step, errors = self.graph, self.graph.steps[name], _last_errors(self.graph)[0]
+        graph, step, errors = self.graph, self.graph.steps[name], last_errors(self.graph)[0]
         if step.op in COMPARED:
             # Where numbers that are compared may be off, so may the answer be, unless one is zero: known signs are never wrong.
             bounds = [errors.bounds[argument] for argument in step.arguments]
@@ -324,7 +324,7 @@ class _Kernel:
             yield f"        const float_vector e{name} = {errors.computed[name]};"
 
     def _settle(self, stored: Sequence[str], whole: Sequence[str]) -> Iterator[str]:
-        graph, (errors, _) = self.graph, _last_errors(self.graph)
+        graph, (errors, _) = self.graph, last_errors(self.graph)
         for name in stored:
             bound = errors.bounds[name]
             yield f"        half_vector h{name};"

@@ -143,12 +143,12 @@ class Graph:
         """What is known of signs, whatever numbers are computed in."""
         return Errors(self, list(self.steps), {}).bounds
 
-    @cached_property
-    def rounds_once(self) -> bool:
-        """Whether one step rounds at most, given constants that need no rounding."""
+    def rounds_once(self, storage: str) -> bool:
+        """Whether one step rounds at most, given constants that need no rounding; twice a bfloat16 number may be too large for float."""
         if self.reductions or len(self.outputs) > 1:
             return False
-        rounding = [step for step in self.steps.values() if step.op not in _EXACT and not _is_scaling(step)]
+        large = "2" if storage == "bf16" else None
+        rounding = [s for s in self.steps.values() if s.op not in _EXACT and (not _is_scaling(s) or large in s.arguments)]
         return len(rounding) <= 1 and all(step.op in _ROUNDING for step in rounding)
 
     def exact_in_float(self, name: str) -> bool:
@@ -191,7 +191,8 @@ class Exactness:
     @property
     def has_products(self) -> bool:
         """Whether numbers may leave the range of float."""
-        return any(step.op in ("mul", "div", "square") and not _is_scaling(step) for step in self.graph.steps.values())
+        products = [step for step in self.graph.steps.values() if step.op in ("mul", "div", "square")]
+        return any(not _is_scaling(step) or "2" in step.arguments for step in products)
 
 
 class Errors:
@@ -290,7 +291,7 @@ def _bound(step: Step, arguments: list[Bound]) -> Bound:
         factors = [first, first] if step.op == "square" else [first, second]
         positive = step.op == "square" or (first.positive and second.positive) or (first.negative and second.negative)
         negative = (first.positive and second.negative) or (first.negative and second.positive)
-        own = 0 if _is_scaling(step) else 1 if step.op != "div" else 2  # a division may be a product with a reciprocal
+        own: float = 0 if _is_scaling(step) else 1 if step.op != "div" else 2  # a division may be a product with a reciprocal
         return Bound(sum(factor.units for factor in factors) + own, positive, negative and step.op != "square")
     if step.op == "neg":
         return Bound(first.units, first.negative, first.positive)

@@ -7031,6 +7031,8 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -7054,22 +7056,6 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
         } else {
             PUT_half(out0, i, left, ht1);
         }
-    }
-}
-
-static void g48_bf16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_bf16(out0, i, left, ft1);
     }
 }
 
@@ -7168,6 +7154,8 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -7191,22 +7179,6 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
         } else {
             PUT_half(out0, i, left, ht1);
         }
-    }
-}
-
-static void g49_bf16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        PUT_bf16(out0, i, left, ft1);
     }
 }
 
@@ -8107,6 +8079,7 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -26291,12 +26264,12 @@ static const fused_entry entries[] = {
      NULL},
     {"mul:2,i1 add:i0,t0",
      "", 0,
-     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, g48_bf16_plain}},
+     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:2,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, g49_bf16_plain}},
+     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,-1",

@@ -158,7 +158,8 @@ def _rounds_once(graph: Graph, reads: Sequence[Layout], via: np.dtype[Any], oper
     """
     if via.name not in _HALVES or any(layout.dtype not in (via, np.bool_) for layout in reads):
         return False
-    rounding = [node.op for node in graph.nodes if node.op not in _EXACT and not _is_scaling(node)]
+    factors = (0.5, 1.0, 2.0) if via.name == "float16" else (0.5, 1.0)  # twice a bfloat16 number may be too large for float32
+    rounding = [node.op for node in graph.nodes if node.op not in _EXACT and not _is_scaling(node, factors)]
     if len(rounding) > 1 or not set(rounding) <= set(operations):
         return False
     constants = [node.detail for node in graph.nodes if node.op == "constant"]
@@ -166,9 +167,9 @@ def _rounds_once(graph: Graph, reads: Sequence[Layout], via: np.dtype[Any], oper
         return all(float(via.type(value)) == value or value != value for value in constants)
 
 
-def _is_scaling(node: Node) -> bool:
+def _is_scaling(node: Node, factors: Sequence[float]) -> bool:
     """A product with a small power of two."""
-    return node.op == "mul" and any(factor.op == "constant" and abs(factor.detail) in (0.5, 1.0, 2.0) for factor in node.arguments)
+    return node.op == "mul" and any(factor.op == "constant" and abs(factor.detail) in factors for factor in node.arguments)
 
 
 def layout_of(array: Array) -> Layout:

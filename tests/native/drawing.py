@@ -11,7 +11,7 @@ from tests.operators.accuracy import spacing
 
 Array = npt.NDArray[Any]
 
-KINDS = ("bits", "normal", "unit", "near_one", "moderate", "small", "large", "negative", "deep", "exponents", "few")
+KINDS = ("bits", "normal", "unit", "near_one", "moderate", "small", "large", "negative", "deep", "exponents", "few", "dense")
 _FEW = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -0.5, 0.25, 3.0, 1.5, 0.75, 1e-3, 2.0**-24, 2.0**15)
 
 
@@ -31,16 +31,17 @@ def numbers_of(rng: np.random.Generator, kind: str, count: int, dtype: np.dtype[
         "deep": lambda: rng.uniform(-104, -60, count),
         "exponents": lambda: rng.uniform(-110, 110, count),
         "few": lambda: rng.choice(_FEW, count),
+        "dense": lambda: rng.uniform(1, 2, count) * 2.0 ** rng.integers(-9, 1, count) * sign,
     }[kind]()
     with np.errstate(all="ignore"):
         return drawn.astype(dtype)
 
 
-def hardest(values: Array, dtype: np.dtype[Any], count: int) -> Array:
-    """Where the float64 numbers are that lie closest to the middle between two numbers of a type."""
+def hardest(values: Array, dtype: np.dtype[Any], count: int, *, exact: bool = True) -> Array:
+    """Where the float64 numbers are that lie closest to the middle between two numbers of a type, or exactly there."""
     with np.errstate(all="ignore"):
         place = np.abs(np.abs(values / spacing(values, dtype)) % 1 - 0.5)
-    return np.argpartition(np.where(np.isfinite(values), place, 1), count)[:count]
+    return np.argpartition(np.where(np.isfinite(values) & (exact | (place > 0)), place, 1), count)[:count]
 
 
 def drawn_inputs(rng: np.random.Generator, count: int, length: int, dtype: np.dtype[Any], kinds: tuple[str, ...] = KINDS) -> list[Array]:

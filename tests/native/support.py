@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -57,6 +58,22 @@ def program_of(kernel: Callable[..., Any], inputs: Sequence[Array], outputs: Seq
     compute, single = np.dtype(options.pop("compute", np.float32)), options.pop("single", False)
     layouts = tuple(map(native.layout_of, inputs)), tuple(map(native.layout_of, outputs))
     return native._program_of(kernel, *layouts, compute, single, tuple(sorted(options.items())))
+
+
+class Plan(NamedTuple):
+    """What a program says of itself."""
+
+    loops: str
+    is_whole: bool
+    """Whether it calls a kernel that was compiled as a whole."""
+    way: int
+    """How that one is evaluated."""
+
+
+def plan_of(program: native.Program) -> Plan:
+    """Read from the numbers that the engine reads."""
+    header = struct.unpack_from("16q", program._numbers)
+    return Plan(("map", "blocks", "rows", "columns", "totals")[header[1]], header[14] >= 0, header[15])
 
 
 def run(kernel: Callable[..., Any], inputs: Sequence[Array], *outputs: Array, **options: Any) -> Array:

@@ -8,21 +8,33 @@ import numpy as np
 import pytest
 
 from tests.native.graphs import signatures, whole
-from tests.native.whole import check_bound, check_rounding
-from tests.operators.accuracy import BF16, FLOAT, FLOAT16
+from tests.native.support import assert_same, in_steps, run
+from tests.native.whole import check_bound, check_rounding, units_of
+from tests.operators.accuracy import BF16, FLOAT, FLOAT16, rounded
+
+ELEMENTWISE = [one for one in signatures() if whole(one).is_elementwise]
 
 
 @pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
-@pytest.mark.parametrize("signature", signatures())
+@pytest.mark.parametrize("signature", ELEMENTWISE)
 def test_half_types_are_rounded_once(signature: str, dtype: np.dtype[Any]) -> None:
     assert check_rounding(signature, dtype, 6) > 0.25
 
 
-@pytest.mark.parametrize("signature", signatures())
+@pytest.mark.parametrize("signature", ELEMENTWISE)
 def test_float32_computed_in_float64_is_rounded_once(signature: str) -> None:
     assert check_rounding(signature, FLOAT, 2) > 0.25
 
 
-@pytest.mark.parametrize("signature", [one for one in signatures() if np.isfinite(whole(one).graph.result.units)])
+@pytest.mark.parametrize("signature", [one for one in ELEMENTWISE if np.isfinite(units_of(one))])
 def test_errors_are_bounded_as_said(signature: str) -> None:
     check_bound(signature, 4)
+
+
+@pytest.mark.parametrize("kernel", [lambda x, y: x - 2 * y, lambda x, y: x + y * -2, lambda x, y: 2 * x - y], ids=["sub", "add", "first"])
+def test_nothing_is_too_large_on_the_way(kernel: Any) -> None:
+    """Twice a bfloat16 number need not be a float32 one."""
+    x, y = np.array([3e38, 2e38, 1.5], BF16), np.array([3e38, 1.8e38, 2.5], BF16)
+    expected = rounded(kernel(x.astype(np.float64), y.astype(np.float64)), BF16).astype(BF16)
+    assert_same(run(kernel, [x, y], np.empty_like(x), compute=np.float64), expected)
+    assert_same(run(in_steps(kernel), [np.zeros(1, np.bool_), x, y], np.empty_like(x), compute=np.float64), expected)

@@ -1,7 +1,8 @@
-"""The engine as it is on a machine without wide vectors and fused multiply-add: the same tests on a build of that alone."""
+"""The engine as it is on machines with less than the widest vectors: the same tests on builds for those alone."""
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.native.functions import (
     BINARY,
     EXACT,
     SPECIAL,
+    ULPS,
     ULPS_WITHOUT_FMA,
     UNARY,
     check_arithmetic,
@@ -21,39 +23,58 @@ from tests.native.functions import (
     check_special_values,
     check_wide_function,
 )
-from tests.native.graphs import signatures
+from tests.native.graphs import signatures, whole
+from tests.native.rows import LAYOUTS, check_kinds, check_layout
 from tests.native.support import engine_is, load
 from tests.native.whole import check_rounding
-from tests.operators.accuracy import BF16, FLOAT16
+from tests.operators.accuracy import BF16, FLOAT, FLOAT16
 
-_SAMPLE = slice(None, None, 5)
+ELEMENTWISE = [one for one in signatures() if whole(one).is_elementwise][::5]
+ROWS = [one for one in signatures() if not whole(one).is_elementwise][::3]
 """The kernels that are compiled for it."""
+BUILDS = {"baseline": (), "v3": ("-mavx2", "-mfma", "-mf16c")}
+"""Flags of the compiler."""
 
 
-def build_plain(folder: Path, chosen: list[str]) -> Path:
-    """The engine for the plainest instructions, with some of the kernels that are compiled as a whole."""
+def runs(name: str) -> bool:
+    """Whether this machine has what a build needs."""
+    known = Path("/proc/cpuinfo")
+    return not BUILDS[name] or (known.exists() and {"avx2", "fma", "f16c"} <= set(known.read_text(encoding="utf-8").split()))
+
+
+def build_engine(folder: Path, flags: tuple[str, ...], chosen: list[str]) -> Path:
+    """The engine for some instructions, with some of the kernels that are compiled as a whole; it is what all tables lead to."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fused, "signatures", lambda: chosen)
         (folder / "fused.c").write_text(fused.source(), encoding="utf-8")
-    flags = [*build.FLAGS, *build.ENGINE_FLAGS, "-O1", f"-I{build.HERE}"]
-    names = [f"-D{name}=acl_emu_{what}_baseline" for what in ("tiles", "fused") for name in (what.upper(), f"acl_emu_{what}_v3")]
-    sources = [build.HERE / "engine.c", build.HERE / "threads.c", build.HERE / "engine_tile.c", folder / "fused.c"]
-    target = folder / build.ENGINE
-    subprocess.run([*build.COMPILER, *flags, *names, "-shared", *map(str, sources), "-o", str(target), "-lm", "-lpthread"], check=True)
-    return target
+    tables = []
+    for what in ("tiles", "fused"):
+        tables += [f"-D{name}=acl_emu_{what}_baseline" for name in (what.upper(), f"acl_emu_{what}_v3", f"acl_emu_{what}_v4")]
+    names = ("engine", "engine_move", "engine_whole", "engine_tile", "threads")
+    sources = [*(build.HERE / f"{name}.c" for name in names), folder / "fused.c"]
+    command = [*build.COMPILER, *build.FLAGS, *build.ENGINE_FLAGS, "-O1", *flags, f"-I{build.HERE}", *tables]
+    subprocess.run([*command, "-shared", *map(str, sources), "-o", str(folder / build.ENGINE), "-lm", "-lpthread"], check=True)
+    return folder / build.ENGINE
 
 
 @pytest.mark.skipif(shutil.which(build.COMPILER[0]) is None, reason="no compiler")
-def test_the_same_without_fused_multiply_add(tmp_path: Path) -> None:
-    chosen = signatures()[_SAMPLE]
-    with engine_is(load(build_plain(tmp_path, chosen))):
-        for name in (*UNARY, *BINARY):
-            check_arithmetic(name, 20_000)
-        for name in EXACT:
-            check_function(name, 40_009, ULPS_WITHOUT_FMA[name])
-            check_wide_function(name)
-        for name in SPECIAL:
-            check_special_values(name)
-        for signature in chosen:
-            for dtype in (FLOAT16, BF16):
+@pytest.mark.parametrize("name", BUILDS)
+def test_the_same_with_fewer_instructions(name: str, tmp_path: Path) -> None:
+    if not runs(name):
+        pytest.skip("not on this processor")
+    ulps = ULPS if BUILDS[name] else ULPS_WITHOUT_FMA
+    with engine_is(load(build_engine(tmp_path, BUILDS[name], [*ELEMENTWISE, *ROWS]))):
+        for function in (*UNARY, *BINARY):
+            check_arithmetic(function, 20_000)
+        for function in EXACT:
+            check_function(function, 40_009, ulps[function])
+            check_wide_function(function)
+        for function in SPECIAL:
+            check_special_values(function)
+        for dtype in (FLOAT16, BF16, FLOAT):
+            for signature in ELEMENTWISE:
                 check_rounding(signature, dtype, 2)
+            for signature in ROWS:
+                check_kinds(signature, dtype, 1)
+            for signature, layout in itertools.product(ROWS[1::5], LAYOUTS):
+                check_layout(signature, dtype, layout)

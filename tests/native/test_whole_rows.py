@@ -1,0 +1,200 @@
+"""Kernels on rows that are compiled as a whole: any length and layout, long rows, large results, in place, any number of threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from acl_emu import native, soc
+from tests.native.graphs import judge, signatures, whole
+from tests.native.rows import LAYOUTS, check_kinds, check_layout, check_rows, drawn_rows, expected_of, loops_of, run_whole, stepped, turned
+from tests.native.support import assert_same, run
+from tests.native.whole import CALM
+from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate
+
+Array = npt.NDArray[Any]
+
+KERNELS = [one for one in signatures() if not whole(one).is_elementwise]
+SOFTMAX = "max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2"
+MASKED = "where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3"
+LOG_SOFTMAX = next(one for one in KERNELS if one.endswith("sub:t1,t10 out:t11,t0,t9"))
+BACKWARD = "exp:i1 sum:i0 mul:t0,t1 sub:i0,t2"
+GRADIENT = "mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3"
+SQUARES = "sub:i0,i1 square:t0 sum:t1 div:t2,k0"
+LARGEST = "max:i0"
+SUM = "sum:i0"
+OF_ROWS = "exp_of_difference:i0,x0 div:t0,x1"
+GROWN = "exp_of_difference:i0,x0 sum:t0 out:t0,t1"
+WIDE = (SOFTMAX, MASKED, LOG_SOFTMAX, BACKWARD, GRADIENT, OF_ROWS, GROWN)
+"""With results of rows as long as the inputs'."""
+LARGE = 25 << 20
+"""Bytes of operands that do not fit into caches."""
+NARROW = (SQUARES, LARGEST, SUM)
+
+
+@pytest.mark.parametrize("dtype", [FLOAT16, BF16, FLOAT], ids=str)
+@pytest.mark.parametrize("signature", KERNELS)
+def test_results_are_rounded_once(signature: str, dtype: np.dtype[Any]) -> None:
+    assert check_kinds(signature, dtype, 1) > 0.25
+
+
+@pytest.mark.parametrize("signature", KERNELS)
+def test_float32_is_as_near_as_its_steps(signature: str) -> None:
+    check_kinds(signature, FLOAT, 1, single=True)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_rows_of_one_element(dtype: np.dtype[Any]) -> None:
+    for signature in KERNELS:
+        given = drawn_rows(np.random.default_rng(4), signature, (20, 1), dtype)
+        outputs = given.outputs()
+        native.apply(given.known.kernel, given.inputs, outputs, compute=np.float64, **given.constants)
+        for out, expected in zip(outputs, expected_of(given), strict=True):
+            assert judge(out, expected).right.all()
+
+
+@pytest.mark.parametrize("length", [2, 16, 33, 1000])
+def test_float32_is_within_4_ulps_of_the_largest_term(length: int) -> None:
+    rng = np.random.default_rng(length)
+    x, y = (rng.standard_normal((19, length)).astype(np.float32) * scale for scale in (6, 1))
+    wide, other = x.astype(np.float64), y.astype(np.float64)
+    below = wide - wide.max(axis=-1, keepdims=True)
+    total = np.exp(below).sum(axis=-1, keepdims=True)
+    out = np.empty_like(x)
+    run(whole(SOFTMAX).kernel, [x], out, compute=np.float64, single=True)
+    assert_accurate(out, np.exp(below) / total)
+    run(whole(LOG_SOFTMAX).kernel, [x], out, *np.empty((2, 19, 1), np.float32), compute=np.float64, single=True)
+    assert_accurate(out, below - np.log(total), largest=np.maximum(np.abs(below), np.log(total)))
+    run(whole(BACKWARD).kernel, [y, out], (found := np.empty_like(x)), compute=np.float64, single=True)
+    taken = np.exp(out.astype(np.float64)) * other.sum(axis=-1, keepdims=True)
+    assert_accurate(found, other - taken, largest=np.maximum(np.abs(other), np.abs(taken)))
+
+
+# How rows lie in memory
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("signature", [*WIDE, *NARROW])
+def test_rows_may_lie_in_any_way(signature: str, layout: str, dtype: np.dtype[Any]) -> None:
+    check_layout(signature, dtype, layout)
+
+
+@pytest.mark.parametrize("signature", [SOFTMAX, MASKED, LOG_SOFTMAX, BACKWARD, GRADIENT])
+def test_rows_that_lie_side_by_side_are_not_worked_on_step_by_step(signature: str) -> None:
+    for dtype in FLOATS:
+        given = drawn_rows(np.random.default_rng(6), signature, (45, 77), dtype)
+        check_rows(given, [turned(one) for one in given.outputs()], inputs=[turned(one) for one in given.inputs], loops="rows")
+
+
+@pytest.mark.parametrize("axis", [(0,), (1,), (2,), (0, 2), (1, 2), (0, 1), (0, 1, 2)], ids=str)
+@pytest.mark.parametrize("signature", [SOFTMAX, MASKED, LOG_SOFTMAX, GRADIENT, *NARROW])
+def test_reductions_along_any_axes(signature: str, axis: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(7)
+    for dtype, shape in ((FLOAT16, (3, 50, 20)), (BF16, (40, 5, 33)), (FLOAT, (37, 9, 11))):
+        given = drawn_rows(rng, signature, (shape[0] * shape[1], shape[2]), dtype)
+        given = given._replace(inputs=[one.reshape(shape) for one in given.inputs], axis=axis)
+        check_rows(given)
+        check_rows(given, [np.asfortranarray(one) for one in given.outputs()], inputs=[np.asfortranarray(one) for one in given.inputs])
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", [one for one in KERNELS if whole(one).graph.in_parts])
+def test_columns(signature: str, dtype: np.dtype[Any]) -> None:
+    """Reductions along the first axis: all columns at once, row by row."""
+    rng = np.random.default_rng(8)
+    for shape in ((3, 40), (50, 17), (129, 33), (7, 1500)):
+        given = drawn_rows(rng, signature, shape, dtype)._replace(axis=(0,))
+        check_rows(given, given.outputs(rng.choice([dtype, FLOAT])), loops="columns")
+
+
+# Long rows, large results
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", [one for one in KERNELS if whole(one).graph.in_parts])
+def test_totals(signature: str, dtype: np.dtype[Any]) -> None:
+    """Rows so long that they are cut into parts."""
+    rng = np.random.default_rng(9)
+    for rows, length in ((1, 65_536 + 9), (2, 150_001)):
+        given = drawn_rows(rng, signature, (1, 1500), dtype, kinds=CALM)
+        given = given._replace(inputs=[np.resize(one, (rows, length)) for one in given.inputs])
+        assert check_rows(given, given.outputs(rng.choice([dtype, FLOAT])), loops="totals") == 1
+    given.inputs[0][1, 70_000] = np.nan
+    check_rows(given, inputs=[stepped(one) for one in given.inputs], loops="totals")
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", WIDE)
+def test_results_too_large_for_caches(signature: str, dtype: np.dtype[Any]) -> None:
+    """They pass by the caches; rows, some that are the same over and over, start anywhere."""
+    few = drawn_rows(np.random.default_rng(10), signature, (12, 10_007), dtype)
+    copies = LARGE // (2 * few.inputs[0].nbytes) + 1
+    many = few._replace(inputs=[np.tile(one, (copies, 1)) for one in few.inputs])
+    outputs = many.outputs()
+    run_whole(many, many.inputs, outputs, loops_of(signature))
+    for out, expected in zip(outputs, expected_of(few), strict=True):
+        parts = out.reshape(copies, 12, -1)
+        assert judge(parts[0], expected).right.all()
+        assert_same(parts, np.broadcast_to(parts[0], parts.shape))
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_large_results_of_elements(dtype: np.dtype[Any]) -> None:
+    count = LARGE // (2 * dtype.itemsize)
+    values = np.resize(np.arange(-100, 100), count)
+    for first, length in ((0, count), (1, count - 4), (3, count - 37)):
+        out = np.zeros(count, dtype)
+        one, other = values[:length].astype(dtype), values[count - length :].astype(dtype)
+        run(np.add, [one, other], out[first : first + length], compute=np.float64)
+        expected = np.zeros(count, dtype)
+        expected[first : first + length] = values[:length] + values[count - length :]
+        assert_same(out, expected)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", [SOFTMAX, MASKED, BACKWARD, GRADIENT, OF_ROWS, GROWN])
+def test_in_place(signature: str, dtype: np.dtype[Any]) -> None:
+    for lay in (np.array, turned):
+        given = drawn_rows(np.random.default_rng(11), signature, (33, 170), dtype)
+        expected = expected_of(given)
+        inputs = [lay(one) for one in given.inputs]
+        outputs = given.outputs()
+        place = next(k for k, one in enumerate(outputs) if one.shape[-1] > 1)
+        outputs[place] = inputs[0]
+        check_rows(given, outputs, inputs=inputs, expected=expected)
+
+
+# Threads
+
+
+THREADED = {
+    "rows": (SOFTMAX, (177, 1300), (-1,)),
+    "several results": (LOG_SOFTMAX, (300, 700), (-1,)),
+    "numbers of rows": (OF_ROWS, (300, 700), (-1,)),
+    "side by side": (MASKED, (700, 300), (0,)),
+    "columns": (SQUARES, (500, 777), (0,)),
+    "totals": (SQUARES, (2, 400_001), (-1,)),
+    "one total": (SUM, (1, 700_001), (-1,)),
+}
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("name", THREADED)
+def test_no_bit_depends_on_the_number_of_threads(name: str, dtype: np.dtype[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    signature, shape, axis = THREADED[name]
+    given = drawn_rows(np.random.default_rng(12), signature, shape, dtype)._replace(axis=axis)
+    found = []
+    for count in (1, 2, 5):
+        monkeypatch.setattr(soc, "threads", lambda count=count: count)
+        native._program_of.cache_clear()
+        outputs = given.outputs()
+        run(given.known.kernel, given.inputs, *outputs, compute=np.float64, axis=axis, **given.constants)
+        found.append(outputs)
+    native._program_of.cache_clear()
+    for others in found[1:]:
+        for first, other in zip(found[0], others, strict=True):
+            assert_same(first, other)
