@@ -226,7 +226,8 @@ class _Compiler:
             return None
         in_parts = lower.can_be_split
         if shape == _COLUMNS and not in_parts:
-            if math.prod(self.domain[axis] for axis in outer) < _SHORT_ROW:
+            length, rows = self._size(outer, inner)
+            if length < _SHORT_ROW <= rows:  # whatever the strides: results depend on shapes only
                 return None
             shape, outer, inner = _ROWS, inner, outer
         lanes = _TILE_BYTES // 4
