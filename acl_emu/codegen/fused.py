@@ -329,8 +329,7 @@ class _Kernel:
             bound = errors.bounds[name]
             yield f"        half_vector h{name};"
             if self.exactness.applies:
-                rounded = " | ".join(f"r{one}" for one in self.exactness.rounded.get(name, []))
-                yield f"        doubt |= middle_{self.storage}(f{name}, {rounded or 'first_ones(0)'}, &h{name});"
+                yield f"        doubt |= middle_{self.storage}(f{name}, {self._rounded(name) or 'first_ones(0)'}, &h{name});"
                 continue
             if bound.error:
                 yield f"        doubt |= unsure_{self.storage}(f{name}, {bound.error}, &h{name});"
@@ -348,6 +347,19 @@ class _Kernel:
             yield f"            PUT_half(out{graph.outputs.index(name)}, i, left, h{name});"
         yield "        }"
 
+    def _rounded(self, name: str) -> str:
+        """Where a result has been rounded, as an expression; of a choice, where what was chosen has."""
+        if name not in self.graph.steps or not self.exactness.rounded.get(name):
+            return ""
+        if self.exactness.rounded[name] == [name]:
+            return f"r{name}"
+        step = self.graph.steps[name]
+        found = [self._rounded(argument) for argument in step.arguments]
+        if step.op == "where":
+            chosen = self._refer(step.arguments[0], "f")
+            found = [f"({side}{chosen} & ({one}))" for side, one in zip(("", "~"), found[1:], strict=True) if one]
+        return " | ".join(one for one in found if one)
+
     def _faded(self, name: str, whole: Sequence[str]) -> Iterator[str]:
         """A number may have become too small for float: exponentials, of which zeros are none other in bfloat16, and products of many numbers."""
         ops = [self.graph.steps[one].op for one in whole if one in self.graph.steps]
@@ -361,17 +373,25 @@ class _Kernel:
 
     def _kind(self, name: str, lane: str) -> str:
         if self.graph.steps[name].op == "sum":
-            return "sums"
+            return "counts" if self._is_count(name) and lane == "float" else "sums"
         return "largest_float" if lane == "float" else "largest_double"
+
+    def _is_count(self, name: str) -> bool:
+        (value,) = self.graph.steps[name].arguments
+        return value in self.graph.steps and self.graph.steps[value].op == "as_number"
 
     def _held(self, name: str, lane: str) -> str:
         """The vectors that a reduction is held in."""
+        if self._kind(name, lane) == "counts":
+            return f"f_{name}"
         return f"f_{name}, n_{name}" if self._kind(name, lane) == "largest_float" else f"l_{name}, u_{name}"
 
     def _begin(self, name: str, lane: str) -> Iterator[str]:
         if self._kind(name, lane) == "largest_float":
             yield f"    float_vector f_{name} = all_float(-INFINITY);"
             yield f"    float_mask n_{name} = first_ones(0);"
+        elif self._kind(name, lane) == "counts":
+            yield f"    float_vector f_{name} = all_float(0);"
         else:
             first = "0" if self.graph.steps[name].op == "sum" else "-INFINITY"
             yield f"    double_vector l_{name} = all_double({first}), u_{name} = all_double({first});"
@@ -396,6 +416,9 @@ class _Kernel:
             yield f"        const float_vector v{name} = live_float(left, {self._refer(value, 'f')}, -INFINITY);"
             yield f"        f_{name} = larger_float(f_{name}, v{name});"
             yield f"        n_{name} |= not_equal_float(v{name}, v{name});"
+            return
+        if self._kind(name, lane) == "counts":
+            yield f"        f_{name} += live_float(left, {self._refer(self.graph.summands(name)[0], 'f')}, 0);"
             return
         if self.storage == "f16" and len(self.graph.summands(name)) == 2 and all(value in self.graph.inputs for value in self.graph.summands(name)):
             first, second = (self._refer(value, "f") for value in self.graph.summands(name))  # their product is exact in float

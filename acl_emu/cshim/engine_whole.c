@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Tiles at once where nothing has to be gathered; bfloat16 is looked at before it is used, and should still be in the first-level cache. */
+enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
 enum { TURNED_BYTES = 1 << 20, LEAST_TURNED = 16, MOST_TURNED = BLOCK_RUN };
 
 /* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
@@ -70,6 +72,9 @@ int acl_emu_divide_whole(job *work)
     switch (program->shape) {
     case MAP:
         work->unit_length = CHUNK_TILES * (int64_t)work->tile;
+        if (!memchr(work->ways, GATHERED, (size_t)program->operands)) {
+            work->tile *= program->storage == BF16 ? TWICE_LOOKED_AT : MORE_IN_MEMORY;
+        }
         work->chunks = (program->inner + work->unit_length - 1) / work->unit_length;
         work->units = program->outer * work->chunks;
         return 1;

@@ -2644,7 +2644,7 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt5 = inexact_div(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
-        doubt |= middle_bf16(ft6, rt5, &ht6);
+        doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -2808,7 +2808,7 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt5 = inexact_div(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, fk0, ft5);
         half_vector ht6;
-        doubt |= middle_bf16(ft6, rt5, &ht6);
+        doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -3100,7 +3100,7 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt5 = inexact_div(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
-        doubt |= middle_bf16(ft6, rt5, &ht6);
+        doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -3412,7 +3412,7 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt5 = inexact_div(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
-        doubt |= middle_bf16(ft6, rt5, &ht6);
+        doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -5082,7 +5082,7 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -5093,11 +5093,10 @@ static void g37_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = number_float(ft2);
         l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
         u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
-        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
-        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
+        f_t7 += live_float(left, ft6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5345,7 +5344,7 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -5356,12 +5355,11 @@ static void g38_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = number_float(ft2);
         l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
         u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
-        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
-        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
+        f_t7 += live_float(left, ft6, 0);
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5619,7 +5617,7 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -5630,11 +5628,10 @@ static void g39_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = number_float(ft2);
         l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
         u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
-        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
-        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
+        f_t7 += live_float(left, ft6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5863,7 +5860,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -5874,11 +5871,10 @@ static void g40_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = number_float(ft2);
         l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
         u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
-        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
-        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
+        f_t7 += live_float(left, ft6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -18760,7 +18756,7 @@ static void g103_f16_settled(const fused_call *call, size_t n)
         const float_mask rt5 = inexact_sub(ft1, all_float(0.5), ft5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         half_vector ht6;
-        doubt |= middle_f16(ft6, rt4 | rt5, &ht6);
+        doubt |= middle_f16(ft6, (ft2 & (rt4)) | (~ft2 & (rt5)), &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -18813,7 +18809,7 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt5 = inexact_sub(ft1, all_float(0.5), ft5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         half_vector ht6;
-        doubt |= middle_bf16(ft6, rt4 | rt5, &ht6);
+        doubt |= middle_bf16(ft6, (ft2 & (rt4)) | (~ft2 & (rt5)), &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);

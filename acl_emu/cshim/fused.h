@@ -273,6 +273,17 @@ static inline double sums_of(double_vector low, double_vector high)
     return sums[0];
 }
 
+/* Counts are exact in float: no vector has 2^24 of anything. */
+static inline void store_counts(double *sums, float_vector counts)
+{
+    store_sums(sums, lower_half(counts), upper_half(counts));
+}
+
+static inline double counts_of(float_vector counts)
+{
+    return sums_of(lower_half(counts), upper_half(counts));
+}
+
 static inline double largest_double_of(double_vector low, double_vector high)
 {
     const double_vector both = maximum_double(low, high);
