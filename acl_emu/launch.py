@@ -91,7 +91,13 @@ def mapped(
 
 
 def unbuffered(
-    kernel: Callable[..., Array], *, reads: Sequence[Operand], writes: Sequence[Operand], compute: npt.DTypeLike, single: bool = False, **attributes: Any
+    kernel: Callable[..., Array],
+    *,
+    reads: Sequence[Operand],
+    writes: Sequence[Operand],
+    compute: npt.DTypeLike,
+    single: bool = False,
+    **attributes: Any,
 ) -> Plan:
     """``writes = kernel(*reads, **attributes)``, evaluated in ``compute`` and rounded once; casts take no place in the workspace."""
 

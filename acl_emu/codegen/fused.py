@@ -39,7 +39,10 @@ def source() -> str:
             lines += [*_finish(graph, number), ""]
     lines += ["static const fused_entry entries[] = {"]
     for number, graph in enumerate(graphs):
-        lines += [f'    {{"{graph.signature}",', f'     "{"".join(graph.steps[name].op[0] for name in graph.reductions)}", {len(graph.kept)},']
+        lines += [
+            f'    {{"{graph.signature}",',
+            f'     "{"".join(graph.steps[name].op[0] for name in graph.reductions)}", {len(graph.kept)},',
+        ]
         lines += [_table(graph, number, ""), _table(graph, number, "_columns") if graph.in_parts else "     {{0}},"]
         lines += [f"     {f'g{number}_finish' if graph.in_parts else 'NULL'}}},"]
     lines += ["};", "", "const fused_table FUSED = {entries, sizeof entries / sizeof *entries};", ""]
@@ -168,7 +171,8 @@ class _Kernel:
             yield "    }"
         if graph.in_parts:
             for name in ending if not self.columns else ():
-                yield f"    store_{self._kind(name, lane)}(call->sums + {graph.reductions.index(name)} * PARTIALS, {self._held(name, lane)});"
+                place = f"call->sums + {graph.reductions.index(name)} * PARTIALS"
+                yield f"    store_{self._kind(name, lane)}({place}, {self._held(name, lane)});"
         else:
             yield from self._rows(phase, ending, lane)
 
@@ -361,7 +365,7 @@ class _Kernel:
         return " | ".join(one for one in found if one)
 
     def _faded(self, name: str, whole: Sequence[str]) -> Iterator[str]:
-        """A number may have become too small for float: exponentials, of which zeros are none other in bfloat16, and products of many numbers."""
+        """A number may have become too small for float: exponentials, unless zero, as they are in bfloat16 too; products of many numbers."""
         ops = [self.graph.steps[one].op for one in whole if one in self.graph.steps]
         little = f"less_float(absolute_float(f{name}), all_float(0x1p-90f))"
         if sum(op in ("mul", "div", "square") for op in ops) > 3:
@@ -420,7 +424,11 @@ class _Kernel:
         if self._kind(name, lane) == "counts":
             yield f"        f_{name} += live_float(left, {self._refer(self.graph.summands(name)[0], 'f')}, 0);"
             return
-        if self.storage == "f16" and len(self.graph.summands(name)) == 2 and all(value in self.graph.inputs for value in self.graph.summands(name)):
+        if (
+            self.storage == "f16"
+            and len(self.graph.summands(name)) == 2
+            and all(value in self.graph.inputs for value in self.graph.summands(name))
+        ):
             first, second = (self._refer(value, "f") for value in self.graph.summands(name))  # their product is exact in float
             yield f"        const float_vector p{name} = live_float(left, {first} * {second}, 0);"
             yield f"        l_{name} += lower_half(p{name});"
@@ -432,7 +440,8 @@ class _Kernel:
     def _column(self, name: str, lane: str) -> Iterator[str]:
         for half, offset in (("l", ""), ("u", " + DOUBLES")):
             place = f"call->sums + {self.graph.reductions.index(name)} * call->stride + i{offset}"
-            yield f"        write_double({place}, {self._joined(name, f'read_double({place})', self._terms(name, lane, half, masked=False))});"
+            joined = self._joined(name, f"read_double({place})", self._terms(name, lane, half, masked=False))
+            yield f"        write_double({place}, {joined});"
 
     def _joined(self, name: str, held: str, terms: Sequence[str]) -> str:
         if self.graph.steps[name].op == "max":

@@ -6,7 +6,7 @@
 
 /* Tiles at once where nothing has to be gathered; bfloat16 is looked at before it is used, and should still be in the first-level cache. */
 enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
-enum { TURNED_BYTES = 1 << 20, LEAST_TURNED = 16, MOST_TURNED = BLOCK_RUN };
+enum { TURNED_BYTES = 2 << 20, LEAST_TURNED = 16, MOST_TURNED = 64 };
 
 /* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
  * they lie far apart and next to those; or gathered. */

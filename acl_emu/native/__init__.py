@@ -121,7 +121,11 @@ def _is_reduced(node: Node) -> bool:
     """Whether a node has one value for a whole row: a reduction, or made of such and constants only."""
     if node.op in ("sum", "max"):
         return True
-    return bool(node.arguments) and all(_is_reduced(one) or one.op == "constant" for one in node.arguments) and any(map(_is_reduced, node.arguments))
+    return (
+        bool(node.arguments)
+        and all(_is_reduced(one) or one.op == "constant" for one in node.arguments)
+        and any(map(_is_reduced, node.arguments))
+    )
 
 
 def _ways(via: np.dtype[Any], compute: np.dtype[Any], narrow: bool, plain: bool) -> tuple[int, ...]:

@@ -213,21 +213,25 @@ class _Compiler:
 
     def _whole(self, shape: int, outer: list[int], inner: list[int], block: int) -> bytes | None:
         """The program around a kernel that was compiled as a whole; None where there is none, or rows are too short for one."""
-        if shape == _MAP:
-            outer, inner = self._rows_of(inner)
-        of_rows = [index for index in range(self.reads) if self._has_one_for_a_row(index, inner)] if shape in (_MAP, _ROWS) else []
+        if shape == _ROWS:
+            rows, elements = outer, inner
+        elif shape == _COLUMNS:
+            rows, elements = inner, outer
+        else:
+            rows, elements = self._rows_of(self._order(range(len(self.domain)), self.reads))
+        of_rows = [index for index in range(self.reads) if self._has_one_for_a_row(index, elements)]
         fused = self.find(of_rows) if of_rows else None
-        if fused is None:
+        if fused is not None:
+            shape, outer, inner = _MAP if shape == _MAP else _ROWS, rows, elements
+        else:
             fused = self.find(())
-            if shape == _MAP:
-                outer, inner = [], [*outer, *inner]
         lower = _Lowering(self) if fused is not None else None
         if fused is None or lower is None:
             return None
         in_parts = lower.can_be_split
         if shape == _COLUMNS and not in_parts:
-            length, rows = self._size(outer, inner)
-            if length < _SHORT_ROW <= rows:  # whatever the strides: results depend on shapes only
+            length, count = self._size(outer, inner)
+            if length < _SHORT_ROW <= count:  # whatever the strides: results depend on shapes only
                 return None
             shape, outer, inner = _ROWS, inner, outer
         lanes = _TILE_BYTES // 4
@@ -235,7 +239,7 @@ class _Compiler:
         if shape == _ROWS and in_parts and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
         if shape == _COLUMNS:
-            lanes = self._column_width(lanes, size, 0)
+            lanes = max(16, min(2 * lanes, -(-size[1] // 4 // 16) * 16))
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
 
     def _rows_of(self, order: list[int]) -> tuple[list[int], list[int]]:
@@ -254,10 +258,12 @@ class _Compiler:
         return [math.prod(self.domain[axis] for axis in axes) for axes in (outer, inner)]
 
     def _pace(self) -> int:
-        """The operand that decides how all elements are walked through: one of those, the first result at best, that most lie alike with."""
+        """The operand that decides how all elements are walked through: one that most lie alike with, the first result at best."""
         size = math.prod(self.domain)
         whole = [index for index, layout in enumerate(self.layouts) if math.prod(layout.shape) == size > 1]
-        along = {index: min((stride, axis) for axis, stride in enumerate(self.views[index]) if self.domain[axis] != 1)[1] for index in whole}
+        along = {
+            index: min((stride, axis) for axis, stride in enumerate(self.views[index]) if self.domain[axis] != 1)[1] for index in whole
+        }
         alike = {index: list(along.values()).count(axis) for index, axis in along.items()}
         return max((self.reads, *alike), key=lambda index: (alike.get(index, 0), index == self.reads))
 

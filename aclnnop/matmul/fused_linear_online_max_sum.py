@@ -7,8 +7,8 @@ import numpy as np
 from acl_emu.dtypes import BF16, FLOAT16, UINT8
 from acl_emu.matmul import matmul
 from acl_emu.native import apply
-from acl_emu.native.marks import LANES, whole
 from acl_emu.native.casting import cast
+from acl_emu.native.marks import LANES, whole
 from acl_emu.spec import Array, Int, Operand, Out, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
 from aclnnop.matmul.vocabulary import (
     ND,
