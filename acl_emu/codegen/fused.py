@@ -365,7 +365,7 @@ class _Kernel:
         return " | ".join(one for one in found if one)
 
     def _faded(self, name: str, whole: Sequence[str]) -> Iterator[str]:
-        """A number may have become too small for float: exponentials, unless zero, as they are in bfloat16 too; products of many numbers."""
+        """A number may have become too small for float: exponentials, unless zero, as in bfloat16 too; products of many numbers."""
         ops = [self.graph.steps[one].op for one in whole if one in self.graph.steps]
         little = f"less_float(absolute_float(f{name}), all_float(0x1p-90f))"
         if sum(op in ("mul", "div", "square") for op in ops) > 3:
