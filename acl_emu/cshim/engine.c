@@ -234,19 +234,9 @@ static void run_map(const job *work, room *own, int64_t unit)
     }
 }
 
-/* Some rows of a matrix, in tiles that are about square: what one operand has in a row, another has in a column, and of either whole
- * cache lines are used before they are gone. */
 static void run_block(const job *work, room *own, int64_t unit)
 {
-    const header *program = work->program;
-    const int64_t rows = program->block, columns = program->inner / rows;
-    const int64_t parts = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS, width = (int64_t)work->tile / BLOCK_ROWS;
-    const int64_t outer = unit / parts, i = unit % parts * BLOCK_ROWS;
-    for (int64_t j = 0; j < columns; j += width) {
-        place at = {.outer = outer, .i = i, .j = j};
-        at.rows = rows - i < BLOCK_ROWS ? rows - i : BLOCK_ROWS;
-        at.columns = columns - j < width ? columns - j : width;
-        at.n = (size_t)(at.rows * at.columns);
+    for (place at = block_at(work, unit, 0); at.n; at = block_at(work, unit, at.j + at.columns)) {
         run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, at.n);
     }
 }
@@ -472,30 +462,34 @@ static int is_streamed(const job *work)
     return bytes >= STREAMED_BYTES;
 }
 
-/* Cut a program that runs step by step into units; 0 where there is no memory for them. */
+static int64_t parts_of(int64_t length, int64_t part)
+{
+    return (length + part - 1) / part;
+}
+
+/* Cut a program into units; 0 where there is no memory for what they find. */
 static int divide(job *work)
 {
     const header *program = work->program;
-    work->tile = TILE_BYTES / work->lane_size;
-    switch (program->shape) {
-    case MAP:
-        work->unit_length = CHUNK_TILES * (int64_t)work->tile;
-        work->units = (program->inner + work->unit_length - 1) / work->unit_length;
-        return 1;
-    case BLOCKS: work->units = program->outer * ((program->block + BLOCK_ROWS - 1) / BLOCK_ROWS); return 1;
-    case ROWS:
-        work->unit_length = CHUNK_TILES * (int64_t)work->tile / program->inner;
-        work->unit_length = work->unit_length ? work->unit_length : 1;
-        work->units = (program->outer + work->unit_length - 1) / work->unit_length;
-        return 1;
-    case COLUMNS: work->units = (program->inner + program->lanes - 1) / program->lanes; return 1;
-    default:
-        work->unit_length = TOTAL_TILES * (int64_t)work->tile;
-        work->chunks = (program->inner + work->unit_length - 1) / work->unit_length;
-        work->units = program->outer * work->chunks;
-        work->partials = malloc((size_t)(work->units * program->sums * PARTIALS) * sizeof(double));
-        return work->partials != NULL;
+    const int64_t tile = (int64_t)(TILE_BYTES / (work->whole ? sizeof(float) : work->lane_size)), rows = CHUNK_TILES * tile / program->inner;
+    work->tile = (size_t)tile;
+    work->block_rows = BLOCK_ROWS;
+    work->reductions = program->sums;
+    work->unit_length = program->shape == ROWS ? (rows ? rows : 1) : program->shape == TOTALS ? TOTAL_TILES * tile : CHUNK_TILES * tile;
+    if (work->whole) {
+        acl_emu_divide_whole(work);
     }
+    work->chunks = parts_of(program->inner, work->unit_length);
+    switch (program->shape) {
+    case BLOCKS: work->units = program->outer * parts_of(program->block, work->block_rows); break;
+    case ROWS: work->units = parts_of(program->outer, work->unit_length); break;
+    case COLUMNS: work->units = parts_of(program->inner, program->lanes); break;
+    default: work->units = program->outer * work->chunks; break;
+    }
+    if (program->shape == TOTALS) {
+        work->partials = malloc((size_t)(work->units * work->reductions * PARTIALS) * sizeof(double));
+    }
+    return program->shape != TOTALS || work->partials;
 }
 
 /* 0: done; 1: operands overlap; 2: no memory; -1 - k: operand k does not lie in device memory. */
@@ -527,7 +521,7 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
         work.kernel = (program->shape == COLUMNS ? work.whole->columns : work.whole->kernels)[program->storage][program->way];
     }
     work.streamed = is_streamed(&work);
-    if (!(work.whole ? acl_emu_divide_whole(&work) : divide(&work))) {
+    if (!divide(&work)) {
         return NO_MEMORY;
     }
     if (program->outer * program->inner < THREADED_LANES || work.units < 2) {

@@ -56,13 +56,14 @@ typedef struct {
     int64_t fused_count;
     const fused_entry *whole; /* a kernel compiled as a whole, or NULL, and what of it is called */
     fused_kernel *kernel;
-    size_t reductions;
+    int64_t reductions;
     unsigned char ways[MOST_OPERANDS]; /* whole kernels: how the elements of a row are reached, see engine_whole.c */
     char *memory[MOST_OPERANDS];
     int streamed; /* results are so large that they pass by the caches */
     size_t lane_size, tile;
     int64_t units;
     int64_t unit_length; /* lanes, or rows, of a unit */
+    int64_t block_rows;  /* BLOCKS: rows of a unit */
     int64_t chunks;      /* MAP, TOTALS: units of a row */
     double *partials;    /* TOTALS: what each unit found */
     atomic_int_fast64_t next;
@@ -88,6 +89,19 @@ typedef struct {
     size_t n;
     int64_t i, j, rows, columns;
 } place;
+
+/* A tile of some rows of a matrix, from column j on; empty behind the last. Tiles are about square: what one operand has in a row, another has
+ * in a column, and of either whole cache lines are used before they are gone. */
+static inline place block_at(const job *work, int64_t unit, int64_t j)
+{
+    const int64_t rows = work->program->block, columns = work->program->inner / rows, width = (int64_t)work->tile / work->block_rows;
+    const int64_t parts = (rows + work->block_rows - 1) / work->block_rows, i = unit % parts * work->block_rows;
+    place at = {.outer = unit / parts, .i = i, .j = j};
+    at.rows = rows - i < work->block_rows ? rows - i : work->block_rows;
+    at.columns = columns - j < width ? columns - j : width;
+    at.n = (size_t)(at.rows * at.columns);
+    return at;
+}
 
 /* engine_move.c */
 
@@ -126,7 +140,7 @@ void acl_emu_prepare_whole(const job *work, room *own, char *next);
 void acl_emu_run_whole(const job *work, room *own, int64_t unit);
 void acl_emu_finish_whole(const job *work, room *own);
 
-/* How many units there are, and how long; 0 where there is no memory for them. */
-int acl_emu_divide_whole(job *work);
+/* What of a division into units is different for them. */
+void acl_emu_divide_whole(job *work);
 
 #endif

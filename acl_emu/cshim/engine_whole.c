@@ -61,40 +61,20 @@ static int64_t rows_at_once(const job *work)
     return 0;
 }
 
-int acl_emu_divide_whole(job *work)
+void acl_emu_divide_whole(job *work)
 {
     const header *program = work->program;
-    work->tile = TILE_BYTES / sizeof(float);
-    work->reductions = strlen(work->whole->reductions);
+    work->reductions = (int64_t)strlen(work->whole->reductions);
     for (int64_t k = 0; k < program->operands; k++) {
         work->ways[k] = (unsigned char)way_of(work, k);
     }
-    switch (program->shape) {
-    case MAP:
-        work->unit_length = CHUNK_TILES * (int64_t)work->tile;
-        if (!memchr(work->ways, GATHERED, (size_t)program->operands)) {
-            work->tile *= program->storage == BF16 ? TWICE_LOOKED_AT : MORE_IN_MEMORY;
-        }
-        work->chunks = (program->inner + work->unit_length - 1) / work->unit_length;
-        work->units = program->outer * work->chunks;
-        return 1;
-    case BLOCKS:
+    if (program->shape == MAP && !memchr(work->ways, GATHERED, (size_t)program->operands)) {
+        work->tile *= program->storage == BF16 ? TWICE_LOOKED_AT : MORE_IN_MEMORY;
+    } else if (program->shape == BLOCKS) {
+        work->block_rows = BLOCK_RUN;
         work->tile = BLOCK_RUN * BLOCK_LINES;
-        work->units = program->outer * ((program->block + BLOCK_RUN - 1) / BLOCK_RUN);
-        return 1;
-    case ROWS: {
-        const int64_t turned = rows_at_once(work), several = CHUNK_TILES * (int64_t)work->tile / program->inner;
-        work->unit_length = turned ? turned : several ? several : 1;
-        work->units = (program->outer + work->unit_length - 1) / work->unit_length;
-        return 1;
-    }
-    case COLUMNS: work->units = (program->inner + program->lanes - 1) / program->lanes; return 1;
-    default:
-        work->unit_length = TOTAL_TILES * (int64_t)work->tile;
-        work->chunks = (program->inner + work->unit_length - 1) / work->unit_length;
-        work->units = program->outer * work->chunks;
-        work->partials = malloc((size_t)work->units * work->reductions * PARTIALS * sizeof(double));
-        return work->partials != NULL;
+    } else if (program->shape == ROWS && rows_at_once(work)) {
+        work->unit_length = rows_at_once(work);
     }
 }
 
@@ -117,7 +97,7 @@ static size_t gathered_size(const job *work, int64_t operand)
 static size_t sums_size(const job *work)
 {
     const size_t each = work->program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
-    return (work->reductions + (size_t)(work->program->operands - work->program->reads)) * each * sizeof(double);
+    return ((size_t)work->reductions + (size_t)(work->program->operands - work->program->reads)) * each * sizeof(double);
 }
 
 size_t acl_emu_whole_room(const job *work)
@@ -140,7 +120,7 @@ void acl_emu_prepare_whole(const job *work, room *own, char *next)
         next += padded(row_length(work)) * sizeof(double);
     }
     own->sums = (double *)next;
-    own->results = own->sums + work->reductions * (work->program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS);
+    own->results = own->sums + (size_t)work->reductions * (work->program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS);
     memcpy(own->constants, work->fused_constants, (size_t)work->fused_count * sizeof(double));
 }
 
@@ -283,19 +263,9 @@ static void run_map(const job *work, room *own, int64_t unit)
     }
 }
 
-/* Some rows of a matrix, in tiles that are about square: what one operand has in a row, another has in a column, and of either whole
- * cache lines are used before they are gone. */
 static void run_block(const job *work, room *own, int64_t unit)
 {
-    const header *program = work->program;
-    const int64_t rows = program->block, columns = program->inner / rows;
-    const int64_t parts = (rows + BLOCK_RUN - 1) / BLOCK_RUN;
-    const int64_t outer = unit / parts, i = unit % parts * BLOCK_RUN;
-    for (int64_t j = 0; j < columns; j += BLOCK_LINES) {
-        place at = {.outer = outer, .i = i, .j = j};
-        at.rows = rows - i < BLOCK_RUN ? rows - i : BLOCK_RUN;
-        at.columns = columns - j < BLOCK_LINES ? columns - j : BLOCK_LINES;
-        at.n = (size_t)(at.rows * at.columns);
+    for (place at = block_at(work, unit, 0); at.n; at = block_at(work, unit, at.j + at.columns)) {
         call_kernel(work, own, work->kernel, &at, -1);
     }
 }
@@ -349,7 +319,7 @@ static void run_columns(const job *work, room *own, int64_t unit)
 /* TOTALS: parts of a long row; what they found is combined in order when all are through. */
 static void run_part(const job *work, room *own, int64_t unit)
 {
-    const size_t size = work->reductions * PARTIALS;
+    const size_t size = (size_t)work->reductions * PARTIALS;
     const int64_t row = unit / work->chunks, first = unit % work->chunks * work->unit_length, left = work->program->inner - first;
     const place at = {.outer = row, .first = first, .n = (size_t)(left < work->unit_length ? left : work->unit_length)};
     begin_row(work, own, row);
@@ -360,7 +330,7 @@ static void run_part(const job *work, room *own, int64_t unit)
 void acl_emu_finish_whole(const job *work, room *own)
 {
     const char *reductions = work->whole->reductions;
-    const size_t size = work->reductions * PARTIALS;
+    const size_t size = (size_t)work->reductions * PARTIALS;
     for (int64_t row = 0; row < work->program->outer; row++) {
         const double *found = work->partials + (size_t)(row * work->chunks) * size;
         memcpy(own->sums, found, size * sizeof(double));
