@@ -2,7 +2,7 @@
 
 Every operator is asked for its plan with plain tensors and each combination of optional tensors, modes and numbers that it takes; the
 graphs of those plans are what is compiled, and those of kernels that are marked as ``whole``. Whatever is called otherwise runs step by
-step in the engine, with the same results.
+step in the engine, within the same bounds.
 """
 
 from __future__ import annotations

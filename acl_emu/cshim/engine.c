@@ -382,9 +382,12 @@ static void leave_room(room *own)
     }
 }
 
+static run_unit *const run_in_steps[] = {run_map, run_block, run_rows, run_columns, run_part}; /* by shape */
+
 static void run_units(void *argument)
 {
     job *work = argument;
+    run_unit *const run = (work->whole ? acl_emu_run_whole : run_in_steps)[work->program->shape];
     room *own = &own_room;
     int ready = 0;
     int64_t unit;
@@ -393,17 +396,7 @@ static void run_units(void *argument)
             atomic_store(&work->failed, 1);
             return;
         }
-        if (work->whole) {
-            acl_emu_run_whole(work, own, unit);
-            continue;
-        }
-        switch (work->program->shape) {
-        case MAP: run_map(work, own, unit); break;
-        case BLOCKS: run_block(work, own, unit); break;
-        case ROWS: run_rows(work, own, unit); break;
-        case COLUMNS: run_columns(work, own, unit); break;
-        default: run_part(work, own, unit); break;
-        }
+        run(work, own, unit);
     }
 #if defined(__x86_64__)
     if (work->streamed) {

@@ -90,6 +90,8 @@ typedef struct {
     int64_t i, j, rows, columns;
 } place;
 
+typedef void run_unit(const job *work, room *own, int64_t unit);
+
 /* A tile of some rows of a matrix, from column j on; empty behind the last. Tiles are about square: what one operand has in a row, another has
  * in a column, and of either whole cache lines are used before they are gone. */
 static inline place block_at(const job *work, int64_t unit, int64_t j)
@@ -137,7 +139,7 @@ void acl_emu_move_turned(const operand_view *operand, char *memory, int64_t firs
 
 size_t acl_emu_whole_room(const job *work);
 void acl_emu_prepare_whole(const job *work, room *own, char *next);
-void acl_emu_run_whole(const job *work, room *own, int64_t unit);
+extern run_unit *const acl_emu_run_whole[TOTALS + 1]; /* by shape */
 void acl_emu_finish_whole(const job *work, room *own);
 
 /* What of a division into units is different for them. */

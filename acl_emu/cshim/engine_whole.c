@@ -345,13 +345,4 @@ void acl_emu_finish_whole(const job *work, room *own)
     }
 }
 
-void acl_emu_run_whole(const job *work, room *own, int64_t unit)
-{
-    switch (work->program->shape) {
-    case MAP: run_map(work, own, unit); break;
-    case BLOCKS: run_block(work, own, unit); break;
-    case ROWS: run_rows(work, own, unit); break;
-    case COLUMNS: run_columns(work, own, unit); break;
-    default: run_part(work, own, unit); break;
-    }
-}
+run_unit *const acl_emu_run_whole[] = {run_map, run_block, run_rows, run_columns, run_part};

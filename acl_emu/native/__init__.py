@@ -16,7 +16,7 @@ import numpy.typing as npt
 from acl_emu import dtypes
 from acl_emu.native.engine import IN_DOUBLE, PLAIN_FLOAT, SETTLED, Program, find_fused, library
 from acl_emu.native.program import DTYPES, Fused, Layout, compile_graph
-from acl_emu.native.signature import Signature, signature_of
+from acl_emu.native.signature import signature_of
 from acl_emu.native.trace import Graph, Node, Untraceable, trace
 
 __all__ = ["Layout", "Program", "apply", "compiled", "layout_of"]
@@ -73,26 +73,23 @@ def compiled(
             storage = _storage(graph, present, writes, rounding, of_rows, via, narrow)
             if storage is None:
                 return None
-            signature = _signature(graph, of_rows)
+            try:
+                signature = signature_of(graph, of_rows)
+            except Untraceable:
+                return None
             signatures.append(signature.text)
+            results = [_is_reduced(node, of_rows) for node in graph.outputs]
             for way in ways:
-                number = find_fused(signature.text, storage, way) if signature.text else -1
+                number = find_fused(signature.text, storage, way)
                 if number >= 0:
-                    return Fused(number, way, storage, signature.constants)
+                    return Fused(number, way, storage, signature.constants, results)
             return None
 
         numbers = compile_graph(graph, present, writes, rounding, wide=not narrow, find=find)
     except Untraceable:
         return None
     elements = max(int(np.prod(layout.shape)) for layout in (*present, *writes))
-    return Program(numbers, len(present) + len(writes), elements, tuple(filter(None, signatures)), on_host=on_host)
-
-
-def _signature(graph: Graph, of_rows: Sequence[int]) -> Signature:
-    try:
-        return signature_of(graph, of_rows)
-    except Untraceable:
-        return Signature("", ())
+    return Program(numbers, len(present) + len(writes), elements, tuple(signatures), on_host=on_host)
 
 
 def _storage(
@@ -108,7 +105,7 @@ def _storage(
     if any(node.op == "sqrt" for node in graph.nodes) or any(rounding):
         return None
     numbers = [layout for index, layout in enumerate(reads) if index not in of_rows and layout.dtype != np.bool_]
-    lanes = [layout for layout, node in zip(writes, graph.outputs, strict=True) if not _is_reduced(node)]
+    lanes = [layout for layout, node in zip(writes, graph.outputs, strict=True) if not _is_reduced(node, of_rows)]
     found = {layout.dtype.name for layout in (*numbers, *lanes)}
     if len(found) != 1 or not found <= set(DTYPES[:4]):
         return None
@@ -117,15 +114,13 @@ def _storage(
     return DTYPES.index(found.pop())
 
 
-def _is_reduced(node: Node) -> bool:
-    """Whether a node has one value for a whole row: a reduction, or made of such and constants only."""
+def _is_reduced(node: Node, of_rows: Sequence[int]) -> bool:
+    """Whether a node has one value for a whole row, as a whole kernel sees it: a reduction, or made of such, constants and row inputs."""
     if node.op in ("sum", "max"):
         return True
-    return (
-        bool(node.arguments)
-        and all(_is_reduced(one) or one.op == "constant" for one in node.arguments)
-        and any(map(_is_reduced, node.arguments))
-    )
+    fitting = [_is_reduced(one, of_rows) for one in node.arguments]
+    others = (one for one, reduced in zip(node.arguments, fitting, strict=True) if not reduced)
+    return any(fitting) and all(one.op == "constant" or (one.op == "input" and one.detail in of_rows) for one in others)
 
 
 def _ways(via: np.dtype[Any], compute: np.dtype[Any], narrow: bool, plain: bool) -> tuple[int, ...]:

@@ -87,6 +87,8 @@ class Fused(NamedTuple):
     """The type of its elements, as a number of DTYPES."""
     constants: Sequence[float | int]
     """Numbers, and reads with one value for a whole row."""
+    reduced: Sequence[bool]
+    """Which results have one value for a whole row."""
 
 
 def compile_graph(
@@ -225,9 +227,11 @@ class _Compiler:
             shape, outer, inner = _MAP if shape == _MAP else _ROWS, rows, elements
         else:
             fused = self.find(())
-        lower = _Lowering(self) if fused is not None else None
-        if fused is None or lower is None:
+        if fused is None:
             return None
+        lower = _Lowering(self)
+        if [node in lower.rows for node in lower.outputs] != list(fused.reduced):
+            return None  # a result that reads repeat for each element would make one for each
         in_parts = lower.can_be_split
         if shape == _COLUMNS and not in_parts:
             length, count = self._size(outer, inner)
@@ -316,10 +320,10 @@ class _Compiler:
             for axes in (outer, inner):
                 together = shape != _BLOCKS or axes is outer
                 operands += self._range(index, axes) if together else self._two(index, axes)
-        number, way, storage, given = fused if fused is not None else (-1, 0, 0, ())
+        number, way, storage, given, reduced = fused if fused is not None else (-1, 0, 0, (), ())
         from_rows = [constant if isinstance(constant, int) else -1 for constant in given]
         values = [0.0 if isinstance(constant, int) else constant for constant in given]
-        of_rows = sum(1 << index for index, node in enumerate(lower.outputs) if node in lower.rows)
+        of_rows = sum(1 << index for index, one in enumerate(reduced) if one)
         operand_at = _HEADER_SIZE
         constant_at = operand_at + len(operands)
         phase_at = constant_at + len(lower.constants)
