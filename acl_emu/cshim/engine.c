@@ -81,7 +81,8 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
     const char *row = own->gathered;
     own->slot[dst] = lanes;
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        acl_emu_move_block(operand, base, at, own->gathered, 0, 0);
+        const move in = acl_emu_move_of_block(operand, base, at, own->gathered, at->columns * operand->item, 0, 0);
+        acl_emu_move_all(&in, &(wishes){.count = 0});
     } else if (lies_in_row(operand)) {
         row = base + at->first * operand->item;
         if (!mask && operand->dtype == (wide ? F64 : F32) && (uintptr_t)row % sizeof(float) == 0) {
@@ -113,7 +114,8 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
         acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
-        acl_emu_move_block(operand, base, at, own->gathered, 1, 0);
+        const move out = acl_emu_move_of_block(operand, base, at, own->gathered, at->columns * operand->item, 1, 0);
+        acl_emu_move_all(&out, &(wishes){.count = 0});
     } else if (lies_in_row(operand) || at->n == 1) {
         char *there = base + offset_of(&operand->inner, at->first);
         const int streamed = work->streamed && !wide && operand->dtype != F64 && (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0;

@@ -24,6 +24,12 @@ enum {
 /* dst = function(a, b, c) on n lanes; dst may be one of the others. */
 typedef void tile_function(void *dst, const void *a, const void *b, const void *c, size_t n);
 
+/* A square of `side` by `side` elements becomes its transpose; strides in bytes. Streamed: past the caches, to memory that is aligned as that needs. */
+typedef struct {
+    void (*square)(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed);
+    int64_t side;
+} turning;
+
 /* What is compiled once for each instruction set: functions on lanes of float (0) and of double (1). */
 typedef struct {
     tile_function *functions[2][FUNCTIONS];
@@ -38,8 +44,8 @@ typedef struct {
     void (*lane_sum[2])(double *sums, const void *lanes, size_t n);
     void (*lane_dot[2])(double *sums, const void *lanes, const void *others, size_t n);
     void (*from_double[2])(void *lanes, const double *values, size_t n);
-    /* Of elements of two and of four bytes: eight lines of eight, turned (strides in bytes), and every second one. */
-    void (*turn[2])(char *to, int64_t to_stride, const char *from, int64_t from_stride);
+    /* Of elements of two and of four bytes: as many lines as elements in a line, turned, a few and the most; and every second one. */
+    turning turn[2][2];
     void (*every_second[2])(void *to, const void *from, size_t n);
     void (*stream)(char *to, const char *from, size_t size); /* a copy past the caches; a fence has to follow */
     size_t vector_bytes;

@@ -54,88 +54,118 @@ void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, 
     }
 }
 
-/* `count` lines of `length` elements, `stride` apart, become columns of rows that are `row_stride` apart, eight by eight. The lines that come
- * next are asked for meanwhile. */
-static void turn_block(const char *lines, int64_t stride, int64_t count, int64_t length, int64_t item, char *row, int64_t row_stride)
+/* Memory that is needed soon */
+
+enum { CACHE_LINE = 64 };
+
+void acl_emu_wish_for(wishes *soon, const move *some)
 {
-    for (int64_t k = 0; k < count; k++) {
-        for (int64_t byte = 0; byte < length * item; byte += 64) {
-            __builtin_prefetch(lines + (count + k) * stride + byte);
-        }
-    }
-    for (int64_t k = 0; k + 8 <= count; k += 8) {
-        for (int64_t i = 0; i + 8 <= length; i += 8) {
-            acl_emu_engine_tiles->turn[item == 4](row + k * item + i * row_stride, row_stride, lines + k * stride + i * item, stride);
-        }
-    }
-    for (int64_t k = 0; k < count; k++) { /* what eight by eight leave over */
-        const int64_t first = k < count / 8 * 8 ? length / 8 * 8 : 0;
-        copy_strided(row + k * item + first * row_stride, row_stride, lines + k * stride + first * item, item, (size_t)(length - first), item);
+    if (some->step == some->item) {
+        soon->wishes[soon->count++] = (wish){some->lines, some->stride, some->count, some->length * some->item};
     }
 }
 
-static int can_turn(int64_t item)
+int64_t acl_emu_wished(const wishes *soon)
 {
-    return item == 2 || item == 4;
+    int64_t found = 0;
+    for (int64_t k = soon->next; k < soon->count; k++) {
+        found += soon->wishes[k].lines * ((soon->wishes[k].bytes + CACHE_LINE - 1) / CACHE_LINE);
+    }
+    return found;
 }
 
-void acl_emu_move_block(const operand_view *operand, char *base, const place *at, char *row, int out, int streamed)
+void acl_emu_ask(wishes *soon, int64_t count)
 {
-    const int64_t item = operand->item, down = operand->inner.stride[0], across = operand->inner.stride[1];
-    char *corner = base + at->i * down + at->j * across;
-    const int upright = llabs(down) < llabs(across); /* walk along the shorter way through memory */
-    const int64_t lines = upright ? at->columns : at->rows, length = upright ? at->rows : at->columns;
-    const int64_t line_stride = upright ? across : down, stride = upright ? down : across;
-    const int64_t row_line = upright ? item : at->columns * item, row_stride = upright ? at->columns * item : item;
-    if (upright && !out && stride == item && can_turn(item)) {
-        turn_block(corner, line_stride, lines, length, item, row, row_stride);
+    while (count > 0 && soon->next < soon->count) {
+        wish *now = &soon->wishes[soon->next];
+        for (; count > 0 && soon->byte < now->bytes; count--, soon->byte += CACHE_LINE) {
+            __builtin_prefetch(now->line + soon->byte, 0, 2); /* not into the first-level cache, where lines far apart drive each other out */
+        }
+        if (soon->byte >= now->bytes) {
+            soon->byte = 0;
+            now->line += now->stride;
+            soon->next += --now->lines == 0;
+        }
+    }
+}
+
+/* Moves */
+
+static int has_squares(const move *some)
+{
+    return some->by_line == some->item && some->step == some->item && (some->item == 2 || some->item == 4);
+}
+
+static int64_t side_of(const move *some)
+{
+    return acl_emu_engine_tiles->turn[some->item == 4][1].side;
+}
+
+/* Elements e of lines l that become columns of rows: in squares of a size, and what these leave over in smaller ones, at last one by one. */
+static void move_part(const move *some, int size, int64_t l, int64_t last_l, int64_t e, int64_t last_e)
+{
+    char *line = some->lines + l * some->stride + e * some->step, *row = some->rows + l * some->by_line + e * some->by_element;
+    if (size < 0) {
+        for (size_t n = (size_t)(last_e - e); l < last_l; l++, line += some->stride, row += some->by_line) {
+            if (!some->out) {
+                copy_strided(row, some->by_element, line, some->step, n, some->item);
+            } else if (some->streamed && some->step == some->item && some->by_element == some->item) {
+                acl_emu_engine_tiles->stream(line, row, n * (size_t)some->item);
+            } else {
+                copy_strided(line, some->step, row, some->by_element, n, some->item);
+            }
+        }
         return;
     }
-    char turned[BLOCK_RUN * BLOCK_LINES * sizeof(uint32_t)];
-    const char *from = row;
-    int64_t from_line = row_line, from_stride = row_stride;
-    if (upright && out && stride == item && can_turn(item)) {
-        turn_block(row, row_stride, length, lines, item, turned, length * item);
-        from = turned;
-        from_line = length * item;
-        from_stride = item;
-    }
-    for (int64_t k = 0; k < lines; k++) {
-        if (out && streamed && stride == item && from_stride == item) {
-            acl_emu_engine_tiles->stream(corner + k * line_stride, from + k * from_line, (size_t)(length * item));
-        } else if (out) {
-            copy_strided(corner + k * line_stride, stride, from + k * from_line, from_stride, (size_t)length, item);
-        } else {
-            copy_strided(row + k * row_line, row_stride, corner + k * line_stride, stride, (size_t)length, item);
+    const turning *by = &acl_emu_engine_tiles->turn[some->item == 4][size];
+    const int64_t end_l = l + (last_l - l) / by->side * by->side, end_e = e + (last_e - e) / by->side * by->side;
+    for (int64_t i = 0; i < end_l - l; i += by->side) {
+        for (int64_t k = 0; k < end_e - e; k += by->side) {
+            char *memory = line + i * some->stride + k * some->item, *gathered = row + i * some->item + k * some->by_element;
+            if (some->out) {
+                by->square(memory, some->stride, gathered, some->by_element, some->streamed);
+            } else {
+                by->square(gathered, some->by_element, memory, some->stride, 0);
+            }
         }
+    }
+    if (end_e < last_e) {
+        move_part(some, size - 1, l, end_l, end_e, last_e);
+    }
+    if (end_l < last_l) {
+        move_part(some, size - 1, end_l, last_l, e, last_e);
     }
 }
 
-void acl_emu_move_turned(const operand_view *operand, char *memory, int64_t first, int64_t count, size_t n, char *rows, int64_t pitch, int out)
+void acl_emu_move_all(const move *some, wishes *soon)
 {
-    const int64_t item = operand->item, stride = operand->inner.stride[0];
-    const int64_t across = operand->outer.length[operand->outer.count - 1];
-    while (count) {
-        int64_t run = across - first % across;
-        run = run < count ? run : count;
-        char *corner = memory + offset_of(&operand->outer, first);
-        for (int64_t k = 0; k < (int64_t)n; k += BLOCK_LINES) {
-            const int64_t lines = (int64_t)n - k < BLOCK_LINES ? (int64_t)n - k : BLOCK_LINES;
-            char *line = corner + k * stride, *there = rows + k * item;
-            if (!out && can_turn(item)) {
-                turn_block(line, stride, lines, run, item, there, pitch);
-                continue;
-            }
-            for (int64_t j = 0; j < lines; j++) {
-                if (out) {
-                    copy_strided(line + j * stride, item, there + j * item, pitch, (size_t)run, item);
-                } else {
-                    copy_strided(there + j * item, pitch, line + j * stride, item, (size_t)run, item);
-                }
-            }
-        }
-        rows += run * pitch;
-        first += run;
-        count -= run;
+    const int64_t side = side_of(some), lines = some->count / side * side, elements = some->length / side * side;
+    if (!has_squares(some)) {
+        move_part(some, -1, 0, some->count, 0, some->length);
+        return;
     }
+    const int64_t squares = lines / side * (elements / side), asked = squares ? (acl_emu_wished(soon) + squares - 1) / squares : 0;
+    for (int64_t l = 0; l < lines; l += side) {
+        for (int64_t e = 0; e < elements; e += side) {
+            move_part(some, 1, l, l + side, e, e + side);
+            acl_emu_ask(soon, asked);
+        }
+    }
+    move_part(some, 0, 0, lines, elements, some->length);
+    move_part(some, 0, lines, some->count, 0, some->length);
+}
+
+move acl_emu_move_of_block(const operand_view *operand, char *base, const place *at, char *rows, int64_t pitch, int out, int streamed)
+{
+    const int64_t item = operand->item, down = operand->inner.stride[0], across = operand->inner.stride[1];
+    const int upright = llabs(down) < llabs(across); /* walk along the shorter way through memory */
+    move some = {.lines = base + at->i * down + at->j * across, .item = item, .rows = rows, .out = out};
+    some.count = upright ? at->columns : at->rows;
+    some.length = upright ? at->rows : at->columns;
+    some.stride = upright ? across : down;
+    some.step = upright ? down : across;
+    some.by_line = upright ? item : pitch;
+    some.by_element = upright ? pitch : item;
+    some.streamed = streamed && ((uintptr_t)some.lines | (uintptr_t)some.stride) % acl_emu_engine_tiles->vector_bytes == 0;
+    return some;
 }

@@ -44,7 +44,7 @@ typedef struct {
 } header;
 
 /* The first three are known to acl_emu/native/program.py. */
-enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, BLOCK_LINES = 64, BLOCK_RUN = 128, THREADED_LANES = 1 << 17 };
+enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, THREADED_LANES = 1 << 17 };
 
 typedef struct {
     const header *program;
@@ -63,7 +63,7 @@ typedef struct {
     size_t lane_size, tile;
     int64_t units;
     int64_t unit_length; /* lanes, or rows, of a unit */
-    int64_t block_rows;  /* BLOCKS: rows of a unit */
+    int64_t block_rows;  /* BLOCKS: rows of a unit; ROWS of whole kernels: those gathered together */
     int64_t chunks;      /* MAP, TOTALS: units of a row */
     double *partials;    /* TOTALS: what each unit found */
     atomic_int_fast64_t next;
@@ -129,11 +129,32 @@ static inline int lies_in_row(const operand_view *operand)
 /* Some elements of an inner range, gathered in a row (or spread out from one). */
 void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, size_t n, char *row, int out);
 
-/* A block of two dimensions, the same way; streamed: results are written past the caches. */
-void acl_emu_move_block(const operand_view *operand, char *base, const place *at, char *row, int out, int streamed);
+/* Lines of an operand, far apart in memory, and rows in a room that hold an element of each. */
+typedef struct {
+    char *lines; /* `count` of them, `stride` apart, of `length` elements that are `step` apart */
+    int64_t stride, step, count, length, item;
+    char *rows; /* where the first element of the first line is, and how far it is to those of the next line and to the next of the same line */
+    int64_t by_line, by_element;
+    int out, streamed; /* to memory, past the caches */
+} move;
 
-/* `count` neighbours of an outer range, each a row of `n` elements, `pitch` bytes apart in `rows`, of an operand whose rows lie side by side. */
-void acl_emu_move_turned(const operand_view *operand, char *memory, int64_t first, int64_t count, size_t n, char *rows, int64_t pitch, int out);
+/* Cache lines that are needed soon: asked for bit by bit while others are moved, so that memory is never idle. */
+typedef struct {
+    const char *line;
+    int64_t stride, lines, bytes;
+} wish;
+
+typedef struct {
+    wish wishes[MOST_OPERANDS];
+    int64_t count, next, byte; /* how many there are, and what is asked for next */
+} wishes;
+
+void acl_emu_wish_for(wishes *soon, const move *some);
+int64_t acl_emu_wished(const wishes *soon); /* cache lines */
+void acl_emu_ask(wishes *soon, int64_t count);
+
+move acl_emu_move_of_block(const operand_view *operand, char *base, const place *at, char *rows, int64_t pitch, int out, int streamed);
+void acl_emu_move_all(const move *some, wishes *soon);
 
 /* engine_whole.c: units of programs that were compiled as a whole. */
 

@@ -133,8 +133,70 @@ static void round_f32_float(void *dst, const void *a, const void *b, const void 
     memmove(dst, a, n * sizeof(float));
 }
 
+#if defined(HAS_64)
+/* Sixteen lines of sixteen elements of four bytes; each store fills a cache line. */
+static void turn_registers(__m512i line[16], char *to, int64_t to_stride, int streamed)
+{
+    __m512i pair[16];
+    for (int k = 0; k < 16; k += 2) {
+        pair[k] = _mm512_unpacklo_epi32(line[k], line[k + 1]);
+        pair[k + 1] = _mm512_unpackhi_epi32(line[k], line[k + 1]);
+    }
+    for (int k = 0; k < 16; k += 4) {
+        line[k] = _mm512_unpacklo_epi64(pair[k], pair[k + 2]);
+        line[k + 1] = _mm512_unpackhi_epi64(pair[k], pair[k + 2]);
+        line[k + 2] = _mm512_unpacklo_epi64(pair[k + 1], pair[k + 3]);
+        line[k + 3] = _mm512_unpackhi_epi64(pair[k + 1], pair[k + 3]);
+    }
+    for (int k = 0; k < 4; k++) {
+        pair[k] = _mm512_shuffle_i32x4(line[k], line[k + 4], 0x88);
+        pair[k + 4] = _mm512_shuffle_i32x4(line[k], line[k + 4], 0xdd);
+        pair[k + 8] = _mm512_shuffle_i32x4(line[k + 8], line[k + 12], 0x88);
+        pair[k + 12] = _mm512_shuffle_i32x4(line[k + 8], line[k + 12], 0xdd);
+    }
+    for (int k = 0; k < 8; k++) {
+        line[k] = _mm512_shuffle_i32x4(pair[k], pair[k + 8], 0x88);
+        line[k + 8] = _mm512_shuffle_i32x4(pair[k], pair[k + 8], 0xdd);
+    }
+    for (int k = 0; k < 16; k++) {
+        if (streamed) {
+            _mm512_stream_si512((void *)(to + k * to_stride), line[k]);
+        } else {
+            _mm512_storeu_si512(to + k * to_stride, line[k]);
+        }
+    }
+}
+
+static void turn_lines_4(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
+{
+    __m512i line[16];
+    for (int k = 0; k < 16; k++) {
+        line[k] = _mm512_loadu_si512(from + k * from_stride);
+    }
+    turn_registers(line, to, to_stride, streamed);
+}
+
+/* Lines in pairs, whose elements side by side are like one of four bytes. */
+static void turn_lines_2(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
+{
+    uint16_t order[32];
+    for (int half = 0; half < 32; half += 16) {
+        for (int k = 0; k < 32; k++) {
+            order[k] = (uint16_t)(half + k / 2 + k % 2 * 32);
+        }
+        const __m512i side_by_side = _mm512_loadu_si512(order);
+        __m512i line[16];
+        for (int k = 0; k < 16; k++) {
+            const char *pair = from + 2 * k * from_stride;
+            line[k] = _mm512_permutex2var_epi16(_mm512_loadu_si512(pair), side_by_side, _mm512_loadu_si512(pair + from_stride));
+        }
+        turn_registers(line, to + half * to_stride, to_stride, streamed);
+    }
+}
+#endif
+
 #if defined(HAS_64) || defined(HAS_32)
-static void turn_4(char *to, int64_t to_stride, const char *from, int64_t from_stride)
+static void turn_4(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
 {
     __m256 line[8], pair[8];
     for (int k = 0; k < 8; k++) {
@@ -150,13 +212,17 @@ static void turn_4(char *to, int64_t to_stride, const char *from, int64_t from_s
         line[k + 2] = _mm256_shuffle_ps(pair[k + 1], pair[k + 3], 0x44);
         line[k + 3] = _mm256_shuffle_ps(pair[k + 1], pair[k + 3], 0xee);
     }
-    for (int k = 0; k < 4; k++) {
-        _mm256_storeu_ps((float *)(to + k * to_stride), _mm256_permute2f128_ps(line[k], line[k + 4], 0x20));
-        _mm256_storeu_ps((float *)(to + (k + 4) * to_stride), _mm256_permute2f128_ps(line[k], line[k + 4], 0x31));
+    for (int k = 0; k < 8; k++) {
+        const __m256 turned = k < 4 ? _mm256_permute2f128_ps(line[k], line[k + 4], 0x20) : _mm256_permute2f128_ps(line[k - 4], line[k], 0x31);
+        if (streamed) {
+            _mm256_stream_ps((float *)(to + k * to_stride), turned);
+        } else {
+            _mm256_storeu_ps((float *)(to + k * to_stride), turned);
+        }
     }
 }
 
-static void turn_2(char *to, int64_t to_stride, const char *from, int64_t from_stride)
+static void turn_2(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
 {
     __m128i line[8], pair[8];
     for (int k = 0; k < 8; k++) {
@@ -170,15 +236,20 @@ static void turn_2(char *to, int64_t to_stride, const char *from, int64_t from_s
         line[2 * k] = _mm_unpacklo_epi16(pair[k], pair[k + 4]);
         line[2 * k + 1] = _mm_unpackhi_epi16(pair[k], pair[k + 4]);
     }
-    for (int k = 0; k < 4; k++) {
-        _mm_storeu_si128((__m128i *)(to + 2 * k * to_stride), _mm_unpacklo_epi16(line[k], line[k + 4]));
-        _mm_storeu_si128((__m128i *)(to + (2 * k + 1) * to_stride), _mm_unpackhi_epi16(line[k], line[k + 4]));
+    for (int k = 0; k < 8; k++) {
+        const __m128i turned = k % 2 ? _mm_unpackhi_epi16(line[k / 2], line[k / 2 + 4]) : _mm_unpacklo_epi16(line[k / 2], line[k / 2 + 4]);
+        if (streamed) {
+            _mm_stream_si128((__m128i *)(to + k * to_stride), turned);
+        } else {
+            _mm_storeu_si128((__m128i *)(to + k * to_stride), turned);
+        }
     }
 }
 #else
 #define TURN(name, type)                                                                               \
-    static void name(char *to, int64_t to_stride, const char *from, int64_t from_stride)               \
+    static void name(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed) \
     {                                                                                                  \
+        (void)streamed;                                                                                \
         for (int i = 0; i < 8; i++) {                                                                  \
             for (int k = 0; k < 8; k++) {                                                              \
                 memcpy(to + i * to_stride + k * (int)sizeof(type), from + k * from_stride + i * (int)sizeof(type), sizeof(type)); \
@@ -239,7 +310,11 @@ const tile_code TILES = {
     .lane_sum = {lane_sum_float, lane_sum_double},
     .lane_dot = {lane_dot_float, lane_dot_double},
     .from_double = {from_double_float, from_double_double},
-    .turn = {turn_2, turn_4},
+#ifdef HAS_64
+    .turn = {{{turn_2, 8}, {turn_lines_2, 32}}, {{turn_4, 8}, {turn_lines_4, 16}}},
+#else
+    .turn = {{{turn_2, 8}, {turn_2, 8}}, {{turn_4, 8}, {turn_4, 8}}},
+#endif
     .every_second = {every_second_2, every_second_4},
     .stream = stream,
     .vector_bytes = VECTOR_BYTES,

@@ -6,7 +6,9 @@
 
 /* Tiles at once where nothing has to be gathered; bfloat16 is looked at before it is used, and should still be in the first-level cache. */
 enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
-enum { TURNED_BYTES = 2 << 20, LEAST_TURNED = 16, MOST_TURNED = 64 };
+/* Of a block; and of rows that are turned together, and how far ahead lines are asked for meanwhile. */
+enum { WHOLE_ROWS = 64, WHOLE_COLUMNS = 256 };
+enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 16, MOST_TURNED = 64, LINES_AHEAD = 32 };
 
 /* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
  * they lie far apart and next to those; or gathered. */
@@ -28,6 +30,9 @@ static int way_of(const job *work, int64_t operand)
     if (lies_in_row(&work->operands[operand])) {
         return IN_MEMORY;
     }
+    if (work->program->shape == BLOCKS) {
+        return inner->count == 1 ? GATHERED : inner->stride[1] == item ? IN_MEMORY : TURNED;
+    }
     const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
     return beside && work->program->shape == ROWS ? TURNED : GATHERED;
 }
@@ -44,11 +49,12 @@ static size_t row_length(const job *work)
     case ROWS: return (size_t)work->program->inner;
     case TOTALS: return (size_t)work->unit_length;
     case COLUMNS: return (size_t)work->program->lanes;
+    case BLOCKS: return WHOLE_COLUMNS;
     default: return work->tile;
     }
 }
 
-/* Rows that are gathered together, and so a unit. */
+/* Rows that are gathered together; 0 where none are. */
 static int64_t rows_at_once(const job *work)
 {
     const header *program = work->program;
@@ -71,10 +77,10 @@ void acl_emu_divide_whole(job *work)
     if (program->shape == MAP && !memchr(work->ways, GATHERED, (size_t)program->operands)) {
         work->tile *= program->storage == BF16 ? TWICE_LOOKED_AT : MORE_IN_MEMORY;
     } else if (program->shape == BLOCKS) {
-        work->block_rows = BLOCK_RUN;
-        work->tile = BLOCK_RUN * BLOCK_LINES;
-    } else if (program->shape == ROWS && rows_at_once(work)) {
-        work->unit_length = rows_at_once(work);
+        work->block_rows = WHOLE_ROWS;
+        work->tile = WHOLE_ROWS * WHOLE_COLUMNS;
+    } else if (program->shape == ROWS && (work->block_rows = rows_at_once(work))) {
+        work->unit_length = work->block_rows;
     }
 }
 
@@ -83,13 +89,14 @@ void acl_emu_divide_whole(job *work)
 /* Bytes from one gathered row to the next: no power of two, lest they drive each other out of the cache. */
 static int64_t pitch_of(const job *work, int64_t operand)
 {
-    return (work->program->inner * work->operands[operand].item + 63) / 64 * 64 + 64;
+    const int64_t length = work->program->shape == BLOCKS ? WHOLE_COLUMNS : work->program->inner;
+    return (length * work->operands[operand].item + 63) / 64 * 64 + 64;
 }
 
 static size_t gathered_size(const job *work, int64_t operand)
 {
     if (work->ways[operand] == TURNED) {
-        return (size_t)(work->unit_length * pitch_of(work, operand));
+        return (size_t)(work->block_rows * pitch_of(work, operand));
     }
     return (row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
 }
@@ -142,29 +149,7 @@ static void begin_row(const job *work, room *own, int64_t outer)
     }
 }
 
-static void gather(const job *work, room *own, int64_t operand, const place *at)
-{
-    const operand_view *view = &work->operands[operand];
-    char *base = base_of(work, operand, at->outer);
-    if (work->program->shape == BLOCKS && view->inner.count == 2) {
-        acl_emu_move_block(view, base, at, own->rows[operand], 0, 0);
-    } else {
-        acl_emu_move_range(view, base, at->first, at->n, own->rows[operand], 0);
-    }
-}
-
-static void spread_out(const job *work, room *own, int64_t operand, const place *at)
-{
-    const operand_view *view = &work->operands[operand];
-    char *base = base_of(work, operand, at->outer);
-    if (work->program->shape == BLOCKS && view->inner.count == 2) {
-        acl_emu_move_block(view, base, at, own->rows[operand], 1, work->streamed);
-    } else {
-        acl_emu_move_range(view, base, at->first, at->n, own->rows[operand], 1);
-    }
-}
-
-/* Have the kernel work on a row or a part of one, the `turned`th of those that were gathered together. */
+/* Have the kernel work on a row or a part of one, the `turned`th of those that there is room for together. */
 static void call_kernel(const job *work, room *own, fused_kernel *kernel, const place *at, int64_t turned)
 {
     const header *program = work->program;
@@ -174,11 +159,11 @@ static void call_kernel(const job *work, room *own, fused_kernel *kernel, const 
     for (int64_t k = 0; k < program->operands; k++) {
         char *row = own->rows[k];
         if (work->ways[k] == IN_MEMORY) {
-            row = base_of(work, k, at->outer) + at->first * work->operands[k].item;
+            row = base_of(work, k, at->outer) + at->first * work->operands[k].item + at->i * work->operands[k].inner.stride[0];
         } else if (work->ways[k] == TURNED) {
             row += turned * pitch_of(work, k);
         } else if (work->ways[k] == GATHERED && k < program->reads) {
-            gather(work, own, k, at);
+            acl_emu_move_range(&work->operands[k], base_of(work, k, at->outer), at->first, at->n, row, 0);
         }
         if (k < program->reads) {
             ins[k] = row;
@@ -192,7 +177,7 @@ static void call_kernel(const job *work, room *own, fused_kernel *kernel, const 
     kernel(&call, at->n);
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (work->ways[k] == GATHERED) {
-            spread_out(work, own, k, at);
+            acl_emu_move_range(&work->operands[k], base_of(work, k, at->outer), at->first, at->n, own->rows[k], 1);
         }
     }
 }
@@ -263,10 +248,65 @@ static void run_map(const job *work, room *own, int64_t unit)
     }
 }
 
+static move block_move(const job *work, const room *own, int64_t operand, const place *at)
+{
+    const int out = operand >= work->program->reads;
+    return acl_emu_move_of_block(&work->operands[operand], base_of(work, operand, at->outer), at, own->rows[operand], pitch_of(work, operand), out, out && work->streamed);
+}
+
+/* What lies otherwise than most operands is turned before or after the kernel has gone through the rows of a block; what the next block needs is
+ * asked for meanwhile, but not between loads of the kernel, which would wait for it, if it can be while results are written. */
 static void run_block(const job *work, room *own, int64_t unit)
 {
-    for (place at = block_at(work, unit, 0); at.n; at = block_at(work, unit, at.j + at.columns)) {
-        call_kernel(work, own, work->kernel, &at, -1);
+    const header *program = work->program;
+    const int turned_last = memchr(work->ways + program->reads, TURNED, (size_t)(program->operands - program->reads)) != NULL;
+    place next;
+    for (place at = block_at(work, unit, 0); at.n; at = next) {
+        wishes soon = {.count = 0}, none = {.count = 0};
+        next = block_at(work, unit, at.j + at.columns);
+        for (int64_t k = 0; k < program->reads; k++) {
+            const move here = block_move(work, own, k, &at), there = block_move(work, own, k, &next);
+            if (work->ways[k] == TURNED) {
+                acl_emu_move_all(&here, &none);
+            }
+            if (next.n && work->ways[k] != GATHERED) {
+                acl_emu_wish_for(&soon, &there);
+            }
+        }
+        const int64_t asked = turned_last ? 0 : acl_emu_wished(&soon) / at.rows + 1;
+        for (int64_t i = 0; i < at.rows; i++) {
+            const place line = {.outer = at.outer, .first = at.j, .n = (size_t)at.columns, .i = at.i + i};
+            call_kernel(work, own, work->kernel, &line, i);
+            acl_emu_ask(&soon, asked);
+        }
+        for (int64_t k = program->reads; k < program->operands; k++) {
+            if (work->ways[k] == TURNED) {
+                const move back = block_move(work, own, k, &at);
+                acl_emu_move_all(&back, &soon);
+            }
+        }
+    }
+}
+
+/* Neighbours of an outer range, whose elements lie side by side in memory. */
+static void move_rows(const job *work, room *own, int64_t operand, int64_t begin, int64_t end)
+{
+    const operand_view *view = &work->operands[operand];
+    const int64_t across = view->outer.length[view->outer.count - 1], item = view->item, stride = view->inner.stride[0], pitch = pitch_of(work, operand);
+    char *rows = own->rows[operand];
+    while (begin < end) {
+        const int64_t left = across - begin % across, count = left < end - begin ? left : end - begin;
+        char *base = base_of(work, operand, begin);
+        const int aligned = ((uintptr_t)base | (uintptr_t)stride) % acl_emu_engine_tiles->vector_bytes == 0;
+        const move some = {base, stride, item, work->program->inner, count, item, rows, item, pitch, operand >= work->program->reads, work->streamed && aligned};
+        wishes soon = {.count = 0};
+        if (!some.out) {
+            acl_emu_wish_for(&soon, &some);
+            acl_emu_ask(&soon, acl_emu_wished(&soon) * LINES_AHEAD / some.count);
+        }
+        acl_emu_move_all(&some, &soon);
+        rows += count * pitch;
+        begin += count;
     }
 }
 
@@ -276,21 +316,20 @@ static void run_rows(const job *work, room *own, int64_t unit)
     const int64_t begin = unit * work->unit_length;
     int64_t end = begin + work->unit_length;
     end = end < program->outer ? end : program->outer;
-    const size_t n = (size_t)program->inner;
     for (int64_t k = 0; k < program->reads; k++) {
         if (work->ways[k] == TURNED) {
-            acl_emu_move_turned(&work->operands[k], work->memory[k], begin, end - begin, n, own->rows[k], pitch_of(work, k), 0);
+            move_rows(work, own, k, begin, end);
         }
     }
     for (int64_t row = begin; row < end; row++) {
-        const place at = {.outer = row, .n = n};
+        const place at = {.outer = row, .n = (size_t)program->inner};
         begin_row(work, own, row);
         call_kernel(work, own, work->kernel, &at, row - begin);
         finish_row(work, own, row);
     }
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (work->ways[k] == TURNED) {
-            acl_emu_move_turned(&work->operands[k], work->memory[k], begin, end - begin, n, own->rows[k], pitch_of(work, k), 1);
+            move_rows(work, own, k, begin, end);
         }
     }
 }
