@@ -114,8 +114,8 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     if (work->program->shape == BLOCKS && operand->inner.count == 2) {
         acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
-        const move out = acl_emu_move_of_block(operand, base, at, own->gathered, at->columns * operand->item, 1, 0);
-        acl_emu_move_all(&out, &(wishes){.count = 0});
+        const move out = acl_emu_move_of_block(operand, base, at, own->gathered, at->columns * operand->item, 1, work->streamed);
+        acl_emu_move_all(&out, &own->soon);
     } else if (lies_in_row(operand) || at->n == 1) {
         char *there = base + offset_of(&operand->inner, at->first);
         const int streamed = work->streamed && !wide && operand->dtype != F64 && (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0;
@@ -238,7 +238,17 @@ static void run_map(const job *work, room *own, int64_t unit)
 
 static void run_block(const job *work, room *own, int64_t unit)
 {
-    for (place at = block_at(work, unit, 0); at.n; at = block_at(work, unit, at.j + at.columns)) {
+    place next;
+    for (place at = block_at(work, unit, 0); at.n; at = next) {
+        next = block_at(work, unit, at.j + at.columns);
+        own->soon = (wishes){.count = 0};
+        for (int64_t k = 0; k < work->program->reads && next.n; k++) {
+            const operand_view *operand = &work->operands[k];
+            if (operand->inner.count == 2) {
+                const move there = acl_emu_move_of_block(operand, work->memory[k] + offset_of(&operand->outer, at.outer), &next, NULL, 0, 0, 0);
+                acl_emu_wish_for(&own->soon, &there);
+            }
+        }
         run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, at.n);
     }
 }

@@ -44,8 +44,8 @@ typedef struct {
     void (*lane_sum[2])(double *sums, const void *lanes, size_t n);
     void (*lane_dot[2])(double *sums, const void *lanes, const void *others, size_t n);
     void (*from_double[2])(void *lanes, const double *values, size_t n);
-    /* Of elements of two and of four bytes: as many lines as elements in a line, turned, a few and the most; and every second one. */
-    turning turn[2][2];
+    turning turn[8 + 1][2]; /* by the size of an element, where there is one: few lines, and the most */
+    /* Of elements of two and of four bytes, every second one. */
     void (*every_second[2])(void *to, const void *from, size_t n);
     void (*stream)(char *to, const char *from, size_t size); /* a copy past the caches; a fence has to follow */
     size_t vector_bytes;

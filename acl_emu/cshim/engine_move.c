@@ -93,12 +93,7 @@ void acl_emu_ask(wishes *soon, int64_t count)
 
 static int has_squares(const move *some)
 {
-    return some->by_line == some->item && some->step == some->item && (some->item == 2 || some->item == 4);
-}
-
-static int64_t side_of(const move *some)
-{
-    return acl_emu_engine_tiles->turn[some->item == 4][1].side;
+    return some->by_line == some->item && some->step == some->item && acl_emu_engine_tiles->turn[some->item][1].square;
 }
 
 /* Elements e of lines l that become columns of rows: in squares of a size, and what these leave over in smaller ones, at last one by one. */
@@ -106,7 +101,7 @@ static void move_part(const move *some, int size, int64_t l, int64_t last_l, int
 {
     char *line = some->lines + l * some->stride + e * some->step, *row = some->rows + l * some->by_line + e * some->by_element;
     if (size < 0) {
-        for (size_t n = (size_t)(last_e - e); l < last_l; l++, line += some->stride, row += some->by_line) {
+        for (const size_t n = (size_t)(last_e - e); l < last_l; l++, line += some->stride, row += some->by_line) {
             if (!some->out) {
                 copy_strided(row, some->by_element, line, some->step, n, some->item);
             } else if (some->streamed && some->step == some->item && some->by_element == some->item) {
@@ -117,7 +112,7 @@ static void move_part(const move *some, int size, int64_t l, int64_t last_l, int
         }
         return;
     }
-    const turning *by = &acl_emu_engine_tiles->turn[some->item == 4][size];
+    const turning *by = &acl_emu_engine_tiles->turn[some->item][size];
     const int64_t end_l = l + (last_l - l) / by->side * by->side, end_e = e + (last_e - e) / by->side * by->side;
     for (int64_t i = 0; i < end_l - l; i += by->side) {
         for (int64_t k = 0; k < end_e - e; k += by->side) {
@@ -139,11 +134,15 @@ static void move_part(const move *some, int size, int64_t l, int64_t last_l, int
 
 void acl_emu_move_all(const move *some, wishes *soon)
 {
-    const int64_t side = side_of(some), lines = some->count / side * side, elements = some->length / side * side;
     if (!has_squares(some)) {
-        move_part(some, -1, 0, some->count, 0, some->length);
+        const int64_t asked = acl_emu_wished(soon) / some->count + 1;
+        for (int64_t l = 0; l < some->count; l++) {
+            move_part(some, -1, l, l + 1, 0, some->length);
+            acl_emu_ask(soon, asked);
+        }
         return;
     }
+    const int64_t side = acl_emu_engine_tiles->turn[some->item][1].side, lines = some->count / side * side, elements = some->length / side * side;
     const int64_t squares = lines / side * (elements / side), asked = squares ? (acl_emu_wished(soon) + squares - 1) / squares : 0;
     for (int64_t l = 0; l < lines; l += side) {
         for (int64_t e = 0; e < elements; e += side) {

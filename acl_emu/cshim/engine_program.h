@@ -70,6 +70,17 @@ typedef struct {
     atomic_int failed;
 } job;
 
+/* Cache lines that are needed soon: asked for bit by bit while others are moved, so that memory is never idle. */
+typedef struct {
+    const char *line;
+    int64_t stride, lines, bytes;
+} wish;
+
+typedef struct {
+    wish wishes[MOST_OPERANDS];
+    int64_t count, next, byte; /* how many there are, and what is asked for next */
+} wishes;
+
 /* Room of one thread: registers, what a tile gathers, kept rows, sums. */
 typedef struct {
     char *registers;
@@ -81,6 +92,7 @@ typedef struct {
     char *rows[MOST_OPERANDS]; /* whole kernels: operands that do not lie in a row */
     double constants[MOST_SLOTS];
     double *sums, *results;
+    wishes soon; /* what the next block needs */
 } room;
 
 /* Where a tile lies: of the inner range from `first` on, or a block of two dimensions. */
@@ -137,17 +149,6 @@ typedef struct {
     int64_t by_line, by_element;
     int out, streamed; /* to memory, past the caches */
 } move;
-
-/* Cache lines that are needed soon: asked for bit by bit while others are moved, so that memory is never idle. */
-typedef struct {
-    const char *line;
-    int64_t stride, lines, bytes;
-} wish;
-
-typedef struct {
-    wish wishes[MOST_OPERANDS];
-    int64_t count, next, byte; /* how many there are, and what is asked for next */
-} wishes;
 
 void acl_emu_wish_for(wishes *soon, const move *some);
 int64_t acl_emu_wished(const wishes *soon); /* cache lines */

@@ -222,6 +222,28 @@ static void turn_4(char *to, int64_t to_stride, const char *from, int64_t from_s
     }
 }
 
+static void turn_1(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
+{
+    __m128i line[16], pair[16];
+    for (int k = 0; k < 16; k++) {
+        line[k] = _mm_loadu_si128((const __m128i *)(from + k * from_stride));
+    }
+    for (int round = 0; round < 4; round++) {
+        for (int k = 0; k < 8; k++) {
+            pair[2 * k] = _mm_unpacklo_epi8(line[k], line[k + 8]);
+            pair[2 * k + 1] = _mm_unpackhi_epi8(line[k], line[k + 8]);
+        }
+        memcpy(line, pair, sizeof line);
+    }
+    for (int k = 0; k < 16; k++) {
+        if (streamed) {
+            _mm_stream_si128((__m128i *)(to + k * to_stride), line[k]);
+        } else {
+            _mm_storeu_si128((__m128i *)(to + k * to_stride), line[k]);
+        }
+    }
+}
+
 static void turn_2(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
 {
     __m128i line[8], pair[8];
@@ -246,18 +268,19 @@ static void turn_2(char *to, int64_t to_stride, const char *from, int64_t from_s
     }
 }
 #else
-#define TURN(name, type)                                                                               \
+#define TURN(name, type, side)                                                                         \
     static void name(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed) \
     {                                                                                                  \
         (void)streamed;                                                                                \
-        for (int i = 0; i < 8; i++) {                                                                  \
-            for (int k = 0; k < 8; k++) {                                                              \
+        for (int i = 0; i < side; i++) {                                                               \
+            for (int k = 0; k < side; k++) {                                                           \
                 memcpy(to + i * to_stride + k * (int)sizeof(type), from + k * from_stride + i * (int)sizeof(type), sizeof(type)); \
             }                                                                                          \
         }                                                                                              \
     }
-TURN(turn_2, uint16_t)
-TURN(turn_4, uint32_t)
+TURN(turn_1, uint8_t, 16)
+TURN(turn_2, uint16_t, 8)
+TURN(turn_4, uint32_t, 8)
 #endif
 
 #define EVERY_SECOND(name, type)                              \
@@ -311,9 +334,9 @@ const tile_code TILES = {
     .lane_dot = {lane_dot_float, lane_dot_double},
     .from_double = {from_double_float, from_double_double},
 #ifdef HAS_64
-    .turn = {{{turn_2, 8}, {turn_lines_2, 32}}, {{turn_4, 8}, {turn_lines_4, 16}}},
+    .turn = {[1] = {{turn_1, 16}, {turn_1, 16}}, [2] = {{turn_2, 8}, {turn_lines_2, 32}}, [4] = {{turn_4, 8}, {turn_lines_4, 16}}},
 #else
-    .turn = {{{turn_2, 8}, {turn_2, 8}}, {{turn_4, 8}, {turn_4, 8}}},
+    .turn = {[1] = {{turn_1, 16}, {turn_1, 16}}, [2] = {{turn_2, 8}, {turn_2, 8}}, [4] = {{turn_4, 8}, {turn_4, 8}}},
 #endif
     .every_second = {every_second_2, every_second_4},
     .stream = stream,

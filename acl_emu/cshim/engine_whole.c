@@ -159,7 +159,7 @@ static void call_kernel(const job *work, room *own, fused_kernel *kernel, const 
     for (int64_t k = 0; k < program->operands; k++) {
         char *row = own->rows[k];
         if (work->ways[k] == IN_MEMORY) {
-            row = base_of(work, k, at->outer) + at->first * work->operands[k].item + at->i * work->operands[k].inner.stride[0];
+            row = base_of(work, k, at->outer) + at->first * work->operands[k].item;
         } else if (work->ways[k] == TURNED) {
             row += turned * pitch_of(work, k);
         } else if (work->ways[k] == GATHERED && k < program->reads) {
@@ -259,25 +259,37 @@ static move block_move(const job *work, const room *own, int64_t operand, const 
 static void run_block(const job *work, room *own, int64_t unit)
 {
     const header *program = work->program;
-    const int turned_last = memchr(work->ways + program->reads, TURNED, (size_t)(program->operands - program->reads)) != NULL;
     place next;
     for (place at = block_at(work, unit, 0); at.n; at = next) {
         wishes soon = {.count = 0}, none = {.count = 0};
+        void *row[MOST_OPERANDS];
+        int64_t to_next[MOST_OPERANDS];
+        int streamed = work->streamed, turned_last = 0;
         next = block_at(work, unit, at.j + at.columns);
-        for (int64_t k = 0; k < program->reads; k++) {
+        for (int64_t k = 0; k < program->operands; k++) {
             const move here = block_move(work, own, k, &at), there = block_move(work, own, k, &next);
-            if (work->ways[k] == TURNED) {
+            const int read = k < program->reads;
+            row[k] = work->ways[k] == IN_MEMORY ? here.lines : own->rows[k];
+            to_next[k] = work->ways[k] == IN_MEMORY ? here.stride : work->ways[k] == TURNED ? pitch_of(work, k) : 0;
+            if (work->ways[k] == TURNED && read) {
                 acl_emu_move_all(&here, &none);
+            } else if (work->ways[k] == GATHERED) {
+                acl_emu_move_range(&work->operands[k], base_of(work, k, at.outer), 0, (size_t)at.columns, row[k], 0);
             }
-            if (next.n && work->ways[k] != GATHERED) {
+            if (read && next.n && work->ways[k] != GATHERED) {
                 acl_emu_wish_for(&soon, &there);
             }
+            turned_last |= !read && work->ways[k] == TURNED;
+            streamed &= read || (work->ways[k] == IN_MEMORY && here.streamed);
         }
         const int64_t asked = turned_last ? 0 : acl_emu_wished(&soon) / at.rows + 1;
+        const fused_call call = {row + program->reads, (const void *const *)row, own->constants, own->kept, own->sums, own->results, PARTIALS, streamed};
         for (int64_t i = 0; i < at.rows; i++) {
-            const place line = {.outer = at.outer, .first = at.j, .n = (size_t)at.columns, .i = at.i + i};
-            call_kernel(work, own, work->kernel, &line, i);
+            work->kernel(&call, (size_t)at.columns);
             acl_emu_ask(&soon, asked);
+            for (int64_t k = 0; k < program->operands; k++) {
+                row[k] = (char *)row[k] + to_next[k];
+            }
         }
         for (int64_t k = program->reads; k < program->operands; k++) {
             if (work->ways[k] == TURNED) {
