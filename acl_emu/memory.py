@@ -29,6 +29,8 @@ ALIGNMENT = 64
 # What the driver maps at a time. An access past its allocation is seen by nobody as long as it stays in mapped memory.
 MAPPED_STEP = 256 << 20
 HUGE_PAGE = 2 << 20
+STAGGER = 68 << 10
+"""How far apart large allocations lie, where there is room: operands a power of two apart would compete for the same banks and cache sets."""
 
 _PROT_NONE, _PROT_RW = 0, 3
 _MAP_PRIVATE_ANONYMOUS_NORESERVE = 0x4022
@@ -100,15 +102,16 @@ class DeviceMemory:
         extent = -(-size // 32) * 32 + padding
         step = -(-extent // ALIGNMENT) * ALIGNMENT
         with self._lock:
-            index = next((i for i, (first, last) in enumerate(self._free) if last - first >= step), None)
+            gap = STAGGER if step >= HUGE_PAGE else 0
+            index = self._first_fit(gap + step)
+            if index is None and gap:
+                gap, index = 0, self._first_fit(step)
             if index is None or self.used + step > self.available:
                 limit = "" if self.available == self.capacity else f" (ACL_EMU_FAULT leaves {self.available})"
                 raise OutOfMemory(f"device {self.device}: no room for {size} bytes, {self.free_bytes} of {self.capacity} are free{limit}")
-            first, last = self._free[index]
-            if last - first == step:
-                del self._free[index]
-            else:
-                self._free[index] = (first + step, last)
+            before, last = self._free[index]
+            first = before + gap
+            self._free[index : index + 1] = [free for free in ((before, first), (first + step, last)) if free[0] < free[1]]
             made = self._allocations[first] = Allocation(first, size, step, policy)
             bisect.insort(self._addresses, first)
             self.used += step
@@ -122,6 +125,9 @@ class DeviceMemory:
         if observe.watching is not None:
             observe.watching.tell("allocated", self, made)
         return first
+
+    def _first_fit(self, size: int) -> int | None:
+        return next((i for i, (first, last) in enumerate(self._free) if last - first >= size), None)
 
     @property
     def free_bytes(self) -> int:

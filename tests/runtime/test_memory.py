@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -144,11 +144,29 @@ def test_not_zeroed_on_reuse(device: int) -> None:
 
 
 def test_freed_neighbours_become_one(device: int) -> None:
-    pieces = [allocate(1 << 20) for _ in range(3)]
+    pieces = [allocate(1 << 19) for _ in range(3)]
     for piece in (pieces[1], pieces[0], pieces[2]):
         assert acl.aclrtFree(piece) == 0
-    whole = allocate(3 << 20)
+    whole = allocate(3 << 19)
     assert whole == pieces[0]
+    assert acl.aclrtFree(whole) == 0
+
+
+def test_large_allocations_are_no_power_of_two_apart(device: int) -> None:
+    large = [allocate(16 << 20) for _ in range(3)]
+    small = allocate(64)  # the room between them is not lost
+    assert all((after - before) % (64 << 10) >= 4096 for before, after in pairwise(sorted(large)))
+    assert small < max(large)
+    for address in (*large, small):
+        assert acl.aclrtFree(address) == 0
+    assert allocate(16 << 20) == large[0]
+    assert acl.aclrtFree(large[0]) == 0
+
+
+def test_all_that_is_free_can_be_had_at_once(device: int) -> None:
+    free, _, status = acl.aclrtGetMemInfo(acl.ACL_HBM_MEM)
+    assert status == 0
+    whole = allocate(free - 64)  # with what is added to every allocation
     assert acl.aclrtFree(whole) == 0
 
 
