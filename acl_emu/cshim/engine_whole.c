@@ -270,7 +270,7 @@ static void run_block(const job *work, room *own, int64_t unit)
             const move here = block_move(work, own, k, &at), there = block_move(work, own, k, &next);
             const int read = k < program->reads;
             row[k] = work->ways[k] == IN_MEMORY ? here.lines : own->rows[k];
-            to_next[k] = work->ways[k] == IN_MEMORY ? here.stride : work->ways[k] == TURNED ? pitch_of(work, k) : 0;
+            to_next[k] = work->ways[k] == IN_MEMORY ? work->operands[k].inner.stride[0] : work->ways[k] == TURNED ? pitch_of(work, k) : 0;
             if (work->ways[k] == TURNED && read) {
                 acl_emu_move_all(&here, &none);
             } else if (work->ways[k] == GATHERED) {

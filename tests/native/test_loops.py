@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from acl_emu import native, soc
 from tests.native.support import BF16, assert_same, at_odd_address, run, ulps
@@ -169,3 +171,56 @@ def test_addresses_and_strides_do_not_matter(name: str) -> None:
     apart = [np.repeat(one[..., np.newaxis], 3, axis=-1)[..., 1] for one in inputs]
     out = np.zeros((*shape, 2), inputs[0].dtype)[..., 1]
     assert_same(run(kernel, apart, out, **options), plain)
+
+
+def laid_out(values: Array, layout: str) -> Array:
+    """The same numbers, lying otherwise; a row, a column or one number of them stand for all."""
+    if layout == "turned":
+        return np.ascontiguousarray(values.T).T
+    if layout == "stepped":
+        return np.repeat(values, 2, axis=1)[:, ::2]
+    if layout == "both":
+        return np.repeat(np.ascontiguousarray(values.T), 2, axis=1)[:, ::2].T
+    return {"plain": values, "row": values[:1], "column": values[:, :1].copy(), "one": values[:1, :1]}[layout]
+
+
+def covered(x: Array, mask: Array) -> Array:
+    return np.where(mask, np.float32(0.25), x) * x
+
+
+LAYOUTS = ("plain", "turned", "turned", "stepped", "both", "row", "column", "one")
+LAID_OUT: dict[str, tuple[Any, Any]] = {
+    "whole": (smooth, {}),
+    "halves": (smooth, {"compute": np.float64}),
+    "steps": (grown, {}),
+    "masks": (covered, {}),
+    "rows": (backward, {}),
+    "reductions": (product, {}),
+}
+
+
+@pytest.mark.parametrize("name", LAID_OUT)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_no_bit_depends_on_how_operands_lie(name: str, data: st.DataObject) -> None:
+    kernel, options = LAID_OUT[name]
+    shape = data.draw(st.integers(2, 150)), data.draw(st.integers(2, 530))
+    dtype = data.draw(st.sampled_from((np.dtype(np.float16), BF16))) if "compute" in options else np.dtype(np.float32)
+    second = numbers(*shape, seed=2) > 0 if name == "masks" else numbers(*shape, dtype=dtype, seed=2)
+    whole, any_way = st.sampled_from(LAYOUTS[:5]), st.sampled_from(LAYOUTS)
+    inputs = [laid_out(numbers(*shape, dtype=dtype), data.draw(whole)), laid_out(second, data.draw(any_way if name != "rows" else whole))]
+    result = np.zeros(shape[:1], dtype) if name == "reductions" else laid_out(np.zeros(shape, dtype), data.draw(whole))
+    plain = run(kernel, [np.ascontiguousarray(one) for one in inputs], np.zeros(result.shape, dtype), **options)
+    assert_same(run(kernel, inputs, result, **options), plain)
+
+
+@pytest.mark.parametrize("turned", list(itertools.product((False, True), repeat=3)), ids=str)
+@pytest.mark.parametrize("dtype", [np.dtype(np.float32), np.dtype(np.float16)], ids=str)
+def test_large_operands_however_they_lie(dtype: Any, turned: tuple[bool, bool, bool]) -> None:
+    """So large that results pass by the caches."""
+    shape = 2051, 1030 if dtype == np.float32 else 2060
+    inputs = [laid_out(numbers(*shape, dtype=dtype, seed=seed), "turned" if one else "plain") for seed, one in enumerate(turned[:2])]
+    out = laid_out(np.zeros(shape, dtype), "turned" if turned[2] else "plain")
+    options = {} if dtype == np.float32 else {"compute": np.float64}
+    plain = run(smooth, [np.ascontiguousarray(one) for one in inputs], np.zeros(shape, dtype), **options)
+    assert_same(run(smooth, inputs, out, **options), plain)
