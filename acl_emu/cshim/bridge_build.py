@@ -21,7 +21,7 @@ ffi.cdef(
     void acl_emu_bell_close(acl_emu_bell *bell);
 
     typedef struct {
-        int64_t (*run)(const int64_t *program, const int64_t *addresses, int64_t on_host, int64_t threads);
+        int64_t (*run)(const int64_t *program, const int64_t *addresses, int64_t threads);
         const int64_t *program;
         int64_t threads;
         int is_short;

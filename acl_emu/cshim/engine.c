@@ -486,7 +486,7 @@ static int divide(job *work)
 }
 
 /* 0: done; 1: operands overlap; 2: no memory; -1 - k: operand k does not lie in device memory. */
-EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *addresses, int64_t on_host, int64_t threads)
+static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int on_host, int64_t threads)
 {
     const header *program = (const header *)numbers;
     job work = {
@@ -530,4 +530,15 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
     }
     free(work.partials);
     return atomic_load(&work.failed) ? NO_MEMORY : DONE;
+}
+
+EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *addresses, int64_t threads)
+{
+    return run_program(numbers, addresses, 0, threads);
+}
+
+/* The same on any memory of the process. */
+EXPORT int64_t acl_emu_engine_run_on_host(const int64_t *numbers, const int64_t *addresses, int64_t threads)
+{
+    return run_program(numbers, addresses, 1, threads);
 }

@@ -44,15 +44,15 @@ static inline int next_unit(job *work, int64_t *unit)
 }
 
 /* What a function that does a whole kernel returns; numpy then does the kernel, and names what is wrong. The order is known to
- * acl_emu/native/functions.py. */
+ * acl_emu/native/calls.py. */
 enum { DONE, LEFT_TO_NUMPY };
 
 /* As acl_emu/spec/kinds.py numbers reductions. */
 enum { NO_REDUCTION, MEAN_OF_ALL, SUM_OF_ALL };
 
-enum { MOST_OPERANDS = 12 };
+enum { MOST_OPERANDS = 24 };
 
-/* How the operands of such a function come: reads, writes, then parts of the workspace. Known to acl_emu/native/functions.py. */
+/* How the operands of such a function come: reads, writes, then parts of the workspace. Known to acl_emu/native/calls.py. */
 typedef struct {
     const int64_t *regions;
     int64_t reads, operands;
