@@ -37,10 +37,18 @@ class Part(NamedTuple):
         """Other elements of the same type, from so many bytes on."""
         return Part(self.place, self.offset + offset, Layout(shape, strides, self.layout.dtype))
 
-    def as_column(self) -> Part:
-        """A number for each row, beside the rows of a matrix."""
-        (rows,), (stride,) = self.layout.shape, self.layout.strides
-        return self.at(0, (rows, 1), (stride, 0))
+    def with_axis(self, axis: int) -> Part:
+        """The same with an axis of length 1 more."""
+        shape, strides, _ = self.layout
+        return self.at(0, (*shape[:axis], 1, *shape[axis:]), (*strides[:axis], 0, *strides[axis:]))
+
+    def matrix(self, index: Sequence[int]) -> Part:
+        """One of a batch of matrices; where it has fewer batches, or one, they are the same for all."""
+        shape, strides, _ = self.layout
+        own = len(shape) - 2
+        chosen = index[len(index) - own :]
+        offset = sum(i * stride for i, stride, length in zip(chosen, strides, shape, strict=False) if length > 1)
+        return self.at(offset, shape[own:], strides[own:])
 
 
 class Chain:

@@ -88,12 +88,12 @@ def in_steps(
     rows, classes = input.shape
     chosen = Choice(chain, input, target, weight, ignored)
     largest, rest, spread = (chain.room((rows,)) for _ in range(3))
-    terms = (chain.of(log_prob), largest.as_column(), rest.as_column())
+    terms = (chain.of(log_prob), largest.with_axis(1), rest.with_axis(1))
     options: dict[str, Any] = {"compute": np.float64, "single": True}
     if smoothing:
         by_class = chain.constant(np.ones(classes)) if weight is None else chain.of(weight)
         reads = (chain.of(input), by_class.at(0, (1, classes), (0, *by_class.layout.strides)))
-        chain.kernel(smoothed_terms, reads, (*terms, spread.as_column()), **options)
+        chain.kernel(smoothed_terms, reads, (*terms, spread.with_axis(1)), **options)
     else:
         chain.kernel(log_softmax_terms, (chain.of(input),), terms, **options)
     factors = np.array([1 - smoothing, smoothing / classes]).view(np.int64)

@@ -1,7 +1,8 @@
 """Plain matrix products: what cubeMathType makes of their inputs, and the plan that accumulates in FLOAT and rounds once."""
 
 import enum
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Container
 from typing import Annotated
 
 import numpy as np
@@ -11,9 +12,11 @@ from acl_emu import soc
 from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
 from acl_emu.errors import AclnnInvalid
-from acl_emu.matmul import matmul
+from acl_emu.matmul import FUNCTION, matmul
+from acl_emu.matmul import product as matrix_product
 from acl_emu.native import apply
-from acl_emu.native.casting import cast
+from acl_emu.native.casting import cast, same
+from acl_emu.native.chain import Chain, Part
 from acl_emu.spec import Array, In, IntKind, Operand, Out, Plan, Product, direct, nothing, require, shape_is
 
 ND = (ACL_FORMAT_ND,)
@@ -37,6 +40,8 @@ OLDER = (Product.A310P, Product.A910)
 
 Rounding = Callable[[Array], Array]
 
+MOST_MATRICES = 1 << 10
+"""Of a batch: each has its steps in the plan."""
 # Elements that are rounded at once, so that they stay in the cache meanwhile.
 BLOCK_ELEMENTS = 1 << 16
 
@@ -105,15 +110,47 @@ def product(
         scratch["b"] = ((inner, columns), np.float32)
     if added is not None or not (out.dtype is FLOAT and out.contiguous):
         scratch["total"] = ((rows, columns), np.float32)
-    return direct(
-        multiply,
-        reads=(left, right, added),
-        writes=(out,),
-        scratch=scratch,
-        lowered=lowered,
-        alpha=np.float32(alpha),
-        beta=np.float32(beta),
-    )
+    factors = {"alpha": np.float32(alpha), "beta": np.float32(beta)}
+    plan = direct(multiply, reads=(left, right, added), writes=(out,), scratch=scratch, lowered=lowered, **factors)
+    return in_steps(plan, left, right, added, out, scratch, factors) if lowered is unchanged else plan
+
+
+def in_steps(
+    plan: Plan, left: Operand, right: Operand, added: Operand | None, out: Operand, scratch: Container[str], factors: dict[str, np.float32]
+) -> Plan:
+    """The plan, in C: of each matrix of the batch casts, the product, and what is added."""
+    chain = Chain(plan)
+    lefts, rights, targets = (chain.of(operand) for operand in (left, right, out))
+    if right.rank == 1:
+        rights, targets = rights.with_axis(1), targets.with_axis(out.rank)
+    if left.rank == 1:
+        lefts, targets = lefts.with_axis(0), targets.with_axis(len(targets.layout.shape) - 1)
+    batch = targets.layout.shape[:-2]
+    if math.prod(batch) > MOST_MATRICES:
+        return plan
+
+    def taken(matrix: Part, room: str) -> Part:
+        if room not in scratch:
+            return matrix
+        chain.kernel(same, (matrix,), (chain.scratch(room),))
+        return chain.scratch(room)
+
+    factor: Part | None = None
+    for index in np.ndindex(batch):
+        if factor is None or right.rank > 2:
+            factor = taken(rights.matrix(index), "b")
+        target = targets.matrix(index)
+        result = chain.scratch("total") if "total" in scratch else target
+        values = taken(lefts.matrix(index), "a")
+        call = matrix_product(values.layout, factor.layout, result.layout)
+        if call is None:
+            return plan
+        chain.call(FUNCTION, call.numbers, (values, factor, result), threaded=call.threaded)
+        if added is not None:
+            chain.kernel(weighted_sum, (result, chain.of(added)), (target,), **factors)
+        elif result is not target:
+            chain.kernel(same, (result,), (target,))
+    return chain.planned()
 
 
 def multiplies_as_it_lies(operand: Operand) -> bool:
