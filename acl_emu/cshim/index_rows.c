@@ -22,7 +22,7 @@ static double total_of(const double *numbers, int64_t count)
     return total;
 }
 
-/* What the targets choose. The order of the fields of all calls is known to aclnnop/loss/class_rows.py. */
+/* What the targets choose. The order of the fields of all calls is known to the operators in aclnnop/loss. */
 
 typedef struct {
     int64_t rows, classes, ignored;
@@ -80,6 +80,63 @@ EXPORT int64_t acl_emu_rows_choose(const choose_call *call, const int64_t *addre
     };
     run(run_choose, &one, parts_of(call->rows, ROWS), threads);
     return atomic_load(&one.outside) ? LEFT_TO_NUMPY : DONE;
+}
+
+/* The part of a vocabulary that is here: which targets it holds, and how far their logits are below a maximum. */
+
+typedef struct {
+    int64_t rows, start, end;
+    int64_t dtype, item, stride, class_stride;
+    int64_t target_stride, maximum_stride, predicted_stride, offset_stride, mask_stride;
+} shard_call;
+
+typedef struct {
+    const shard_call *call;
+    const char *logits, *target, *maximum;
+    char *predicted, *offset, *mask;
+} shard_run;
+
+static void run_shard(void *argument)
+{
+    job *work = argument;
+    const shard_run *one = work->call;
+    const shard_call *call = one->call;
+    for (int64_t unit; next_unit(work, &unit);) {
+        const int64_t first = unit * ROWS, count = rows_from(first, call->rows);
+        int64_t local[ROWS];
+        double values[ROWS], maxima[ROWS];
+        char room[ROWS * sizeof(float)];
+        acl_emu_index_load_whole(local, one->target + first * call->target_stride, call->target_stride, I32, count);
+        for (int64_t n = 0; n < count; n++) {
+            local[n] = local[n] >= call->start && local[n] < call->end ? local[n] - call->start : -1;
+            const int32_t masked = local[n] < 0, offset = masked ? 0 : (int32_t)local[n];
+            memcpy(one->mask + (first + n) * call->mask_stride, &masked, sizeof masked);
+            memcpy(one->offset + (first + n) * call->offset_stride, &offset, sizeof offset);
+        }
+        acl_emu_index_gather(room, one->logits + first * call->stride, call->stride, call->class_stride, local, count, call->item);
+        acl_emu_engine_tiles->load[1][call->dtype](values, room, (size_t)count);
+        acl_emu_index_load(maxima, one->maximum + first * call->maximum_stride, call->maximum_stride, call->dtype, count);
+        for (int64_t n = 0; n < count; n++) {
+            values[n] = local[n] < 0 ? 0 : values[n] - maxima[n];
+        }
+        acl_emu_index_store(one->predicted + first * call->predicted_stride, call->predicted_stride, F32, values, count);
+    }
+}
+
+/* Logits, INT32 targets, maxima; to predicted logits, places in the shard, and whether they are masked. */
+EXPORT int64_t acl_emu_rows_shard(const shard_call *call, const int64_t *addresses, int64_t threads)
+{
+    const shard_run one = {
+        .call = call,
+        .logits = (const char *)addresses[0],
+        .target = (const char *)addresses[1],
+        .maximum = (const char *)addresses[2],
+        .predicted = (char *)addresses[3],
+        .offset = (char *)addresses[4],
+        .mask = (char *)addresses[5],
+    };
+    run(run_shard, &one, parts_of(call->rows, ROWS), threads);
+    return DONE;
 }
 
 /* The loss of each row from the parts of its log softmax, value - largest - log1p(rest), and the reduction. */

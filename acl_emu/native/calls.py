@@ -43,7 +43,12 @@ def code_of(dtype: DType) -> int:
 
 def stride_of(operand: Operand) -> int | None:
     """Bytes between its elements, one after the other; None where they do not lie at equal distances."""
-    axes = [(length, stride) for length, stride in zip(operand.shape, operand.view.layout.strides, strict=True) if length > 1]
+    return even_stride(operand.shape, operand.view.layout.strides)
+
+
+def even_stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The same for any axes."""
+    axes = [(length, stride) for length, stride in zip(shape, strides, strict=True) if length > 1]
     even = all(outer == length * inner for (_, outer), (length, inner) in pairwise(axes))
     return None if not even else axes[-1][1] if axes else 0
 
