@@ -49,7 +49,7 @@ int acl_emu_bell_wait(acl_emu_bell *bell, int64_t idle);
 /* Objects (objects.c) */
 
 #define ACL_EMU_RANK 8
-#define ACL_EMU_TENSORS 8
+#define ACL_EMU_TENSORS 12
 
 /* What aclCreateTensor was given. */
 typedef struct {

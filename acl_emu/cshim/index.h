@@ -75,4 +75,7 @@ void acl_emu_index_load_whole(int64_t *to, const char *from, int64_t stride, int
 /* to[n] = from[index[n]], whose element 0 lies n strides behind `from` and the others a step apart each; 0 where the index is negative. */
 void acl_emu_index_gather(char *to, const char *from, int64_t stride, int64_t step, const int64_t *index, int64_t count, int64_t item);
 
+/* The product of two rows of contiguous numbers, in double. */
+double acl_emu_index_dot(const float *a, const float *b, int64_t inner);
+
 #endif

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acl_emu.executor import Plan
+from acl_emu.matmul import FUNCTION, product
 from acl_emu.native import program_of
 from acl_emu.native.calls import MOST_OPERANDS, done_by
 from acl_emu.native.engine import address_of
@@ -36,6 +37,20 @@ class Part(NamedTuple):
     def at(self, offset: int, shape: Shape, strides: tuple[int, ...]) -> Part:
         """Other elements of the same type, from so many bytes on."""
         return Part(self.place, self.offset + offset, Layout(shape, strides, self.layout.dtype))
+
+    @property
+    def turned(self) -> Part:
+        """The transposed matrix."""
+        return self.at(0, self.layout.shape[::-1], self.layout.strides[::-1])
+
+    def dense(self, shape: Shape) -> Part:
+        """As many of its elements, from the first on, as a shape has, one behind the other."""
+        return Part(self.place, self.offset, _dense(shape, self.layout.dtype))
+
+    def rows(self, rows: slice) -> Part:
+        """Some of its rows."""
+        shape, strides, _ = self.layout
+        return self.at(rows.start * strides[0], (rows.stop - rows.start, *shape[1:]), strides)
 
     def with_axis(self, axis: int) -> Part:
         """The same with an axis of length 1 more."""
@@ -107,6 +122,14 @@ class Chain:
             self._complete = False
         else:
             self._add(program.function, program.numbers, (*reads, *writes), threaded=True)
+
+    def product(self, a: Part, b: Part, out: Part, *, add: bool = False) -> None:
+        """Next, what ``matmul`` does: ``out = a @ b``, or ``out += a @ b``, of matrices that BLAS multiplies as they lie."""
+        call = product(a.layout, b.layout, out.layout, add=add)
+        if call is None:
+            self._complete = False
+        else:
+            self.call(FUNCTION, call.numbers, (a, b, out), threaded=call.threaded)
 
     def call(self, name: str, numbers: Sequence[int], parts: Sequence[Part], *, threaded: bool) -> None:
         """Next, a function in C, which gets numbers and the parts that it works on."""

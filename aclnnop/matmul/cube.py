@@ -12,8 +12,7 @@ from acl_emu import soc
 from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
 from acl_emu.errors import AclnnInvalid
-from acl_emu.matmul import FUNCTION, matmul
-from acl_emu.matmul import product as matrix_product
+from acl_emu.matmul import matmul
 from acl_emu.native import apply
 from acl_emu.native.casting import cast, same
 from acl_emu.native.chain import Chain, Part
@@ -142,10 +141,7 @@ def in_steps(
         target = targets.matrix(index)
         result = chain.scratch("total") if "total" in scratch else target
         values = taken(lefts.matrix(index), "a")
-        call = matrix_product(values.layout, factor.layout, result.layout)
-        if call is None:
-            return plan
-        chain.call(FUNCTION, call.numbers, (values, factor, result), threaded=call.threaded)
+        chain.product(values, factor, result)
         if added is not None:
             chain.kernel(weighted_sum, (result, chain.of(added)), (target,), **factors)
         elif result is not target:
