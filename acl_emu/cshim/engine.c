@@ -224,12 +224,12 @@ static void begin_phase(const job *work, room *own, const phase *now, size_t lan
 
 static void run_map(const job *work, room *own, int64_t unit)
 {
-    const int64_t begin = unit * work->unit_length;
+    const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length;
     int64_t end = begin + work->unit_length;
     end = end < work->program->inner ? end : work->program->inner;
     for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
         const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
-        const place at = {.first = first, .n = n};
+        const place at = {.outer = row, .first = first, .n = n};
         run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, at.n);
     }
 }
