@@ -94,3 +94,33 @@ EXPORT int64_t acl_emu_gemm_run(const product *whole, const int64_t *addresses, 
     change_users(whole, -1);
     return 0;
 }
+
+/* Matrices as HFLOAT32 holds them: FLOAT with 11 of the 23 bits behind the point, rounded to nearest even. */
+
+enum { SHORTENED = 1 << 14 };
+
+typedef struct {
+    uint32_t *bits;
+    int64_t count;
+    atomic_int_fast64_t next;
+} shorten_job;
+
+static void run_shorten(void *argument)
+{
+    shorten_job *work = argument;
+    int64_t first;
+    while ((first = SHORTENED * atomic_fetch_add(&work->next, 1)) < work->count) {
+        const int64_t end = first + at_most(work->count - first, SHORTENED);
+        for (int64_t n = first; n < end; n++) {
+            const uint32_t bits = work->bits[n], finite = (bits & 0x7F800000) != 0x7F800000;
+            work->bits[n] = finite ? (bits + 0x7FF + (bits >> 12 & 1)) & 0xFFFFF000 : bits;
+        }
+    }
+}
+
+EXPORT int64_t acl_emu_gemm_shorten(const int64_t *count, const int64_t *addresses, int64_t threads)
+{
+    shorten_job work = {.bits = (uint32_t *)addresses[0], .count = *count};
+    acl_emu_engine_together(run_shorten, &work, threads);
+    return 0;
+}

@@ -111,11 +111,18 @@ def product(
         scratch["total"] = ((rows, columns), np.float32)
     factors = {"alpha": np.float32(alpha), "beta": np.float32(beta)}
     plan = direct(multiply, reads=(left, right, added), writes=(out,), scratch=scratch, lowered=lowered, **factors)
-    return in_steps(plan, left, right, added, out, scratch, factors) if lowered is unchanged else plan
+    return in_steps(plan, left, right, out, lowered, added, scratch, factors)
 
 
 def in_steps(
-    plan: Plan, left: Operand, right: Operand, added: Operand | None, out: Operand, scratch: Container[str], factors: dict[str, np.float32]
+    plan: Plan,
+    left: Operand,
+    right: Operand,
+    out: Operand,
+    lowered: Rounding,
+    added: Operand | None,
+    scratch: Container[str],
+    factors: dict[str, np.float32],
 ) -> Plan:
     """The plan, in C: of each matrix of the batch casts, the product, and what is added."""
     chain = Chain(plan)
@@ -129,10 +136,7 @@ def in_steps(
         return plan
 
     def taken(matrix: Part, room: str) -> Part:
-        if room not in scratch:
-            return matrix
-        chain.kernel(same, (matrix,), (chain.scratch(room),))
-        return chain.scratch(room)
+        return taken_in_steps(chain, matrix, chain.scratch(room), lowered) if room in scratch else matrix
 
     factor: Part | None = None
     for index in np.ndindex(batch):
@@ -200,6 +204,19 @@ def taken(matrix: Array, room: Array | None, lowered: Rounding) -> Array:
         step = max(1, BLOCK_ELEMENTS // max(1, room.shape[1]))
         for first in range(0, len(room), step):
             room[first : first + step] = lowered(room[first : first + step])
+    return room
+
+
+def taken_in_steps(chain: Chain, matrix: Part, room: Part, lowered: Rounding) -> Part:
+    """The same as steps of a chain."""
+    if lowered is to_half:
+        halves = chain.room(room.layout.shape, np.float16)
+        chain.kernel(same, (matrix,), (halves,))
+        matrix = halves
+    chain.kernel(same, (matrix,), (room,))
+    if lowered is to_hf32:
+        size = math.prod(room.layout.shape)
+        chain.call("acl_emu_gemm_shorten", (size,), (room,), threaded=size >= BLOCK_ELEMENTS)
     return room
 
 

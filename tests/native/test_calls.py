@@ -57,6 +57,63 @@ def nll_slope(shape: tuple[int, ...], dtype: np.dtype[Any], reduction: int = NON
     )
 
 
+def entropy(rows: int, classes: int, dtype: np.dtype[Any], reduction: str, smoothing: float = 0, weighted: bool = False) -> Case:
+    return Case(
+        "aclnnCrossEntropyLoss",
+        {
+            "input": numbers((rows, classes), dtype, 1, 3),
+            "target": targets((rows,), classes),
+            "weightOptional": np.abs(numbers((classes,), FLOAT, 2)) if weighted else None,
+            "reductionOptional": reduction,
+            "ignoreIndex": 1,
+            "labelSmoothing": smoothing,
+            "lseSquareScaleForZloss": 0.0,
+            "returnZloss": False,
+            "lossOut": numbers((rows,) if reduction == "none" else (1,), dtype, 3),
+            "logProbOut": numbers((rows, classes), dtype, 4),
+            "zlossOut": numbers((1,), dtype, 5),
+            "lseForZlossOut": numbers((rows,), dtype, 6),
+        },
+    )
+
+
+def entropy_slope(rows: int, classes: int, dtype: np.dtype[Any], reduction: str, weighted: bool = False) -> Case:
+    return Case(
+        "aclnnCrossEntropyLossGrad",
+        {
+            "gradLoss": numbers((rows,) if reduction == "none" else (1,), dtype, 1),
+            "logProb": -np.abs(numbers((rows, classes), dtype, 2)),
+            "target": targets((rows,), classes),
+            "weightOptional": np.abs(numbers((classes,), FLOAT, 3)) if weighted else None,
+            "gradZlossOptional": None,
+            "lseForZlossOptional": None,
+            "reductionOptional": reduction,
+            "ignoreIndex": 1,
+            "labelSmoothing": 0.0,
+            "lseSquareScaleForZloss": 0.0,
+            "out": numbers((rows, classes), dtype, 4),
+        },
+    )
+
+
+def product(a: tuple[int, ...], b: tuple[int, ...], dtype: np.dtype[Any], mode: int = 0) -> Case:
+    """Sums are exact, of whole numbers or of a single term: nothing depends on the order."""
+    values = [numbers(shape, dtype, seed) for seed, shape in enumerate((a, b))]
+    if a[-1] > 1:
+        values = [np.rint(8 * each.astype(np.float64)).astype(dtype) for each in values]
+    out = np.matmul(*(each.astype(np.float32) for each in values))
+    arguments = {"self": values[0], "mat2": values[1], "out": np.full(out.shape, 7, dtype)}
+    return Case("aclnnMatmul", {**arguments, "cubeMathType": mode if dtype == FLOAT else 0})
+
+
+def sum_with_product(dtype: np.dtype[Any], *, inplace: bool) -> Case:
+    rows, inner, columns = 300, 40, 290
+    a, b, added = (np.rint(8 * numbers(shape, FLOAT, 1)).astype(dtype) for shape in ((rows, inner), (inner, columns), (rows, columns)))
+    outputs = {"selfRef": added} if inplace else {"self": added[:1], "out": np.full((rows, columns), 7, dtype)}
+    factors = {"mat1": a, "mat2": b, "beta": 0.3, "alpha": 0.7, "cubeMathType": 0}
+    return Case("aclnnInplaceAddmm" if inplace else "aclnnAddmm", {**outputs, **factors})
+
+
 def multilabel(rows: int, classes: int, dtype: np.dtype[Any], reduction: int = NONE) -> Case:
     labels = targets((rows, classes), classes, 5, beyond=2)
     labels[:, 7 % classes :] = -1
@@ -119,6 +176,20 @@ CASES: dict[str, Callable[[np.dtype[Any]], Case]] = {
     **{f"images {mode}": lambda dtype, mode=mode: nll((3, 9, 40, 31), dtype, mode) for mode in (NONE, MEAN, SUM)},
     **{f"slopes of rows {mode}": lambda dtype, mode=mode: nll_slope((1303, 37), dtype, mode) for mode in (NONE, MEAN)},
     **{f"slopes of images {mode}": lambda dtype, mode=mode: nll_slope((3, 9, 40, 31), dtype, mode) for mode in (NONE, MEAN)},
+    **{
+        f"entropy {mode} {smoothing} {weighted}": lambda dtype, how=(mode, smoothing, weighted): entropy(1303, 37, dtype, *how)
+        for mode, smoothing, weighted in (("none", 0, True), ("mean", 0.1, True), ("mean", 0.1, False), ("sum", 0, False))
+    },
+    **{
+        f"slopes of entropy {mode} {weighted}": lambda dtype, how=(mode, weighted): entropy_slope(1303, 37, dtype, *how)
+        for mode, weighted in (("none", False), ("mean", True), ("sum", False))
+    },
+    **{
+        f"product {a} {b}": lambda dtype, a=a, b=b: product(a, b, dtype)
+        for a, b in (((3, 1, 40, 50), (2, 50, 60)), ((50,), (2, 50, 60)), ((2, 40, 50), (50,)), ((70,), (70,)), ((300, 64), (64, 700)))
+    },
+    **{f"product {mode}": lambda dtype, mode=mode: product((300, 1), (1, 500), dtype, mode) for mode in (1, 2, 3)},
+    **{f"sum with product {inplace}": lambda dtype, inplace=inplace: sum_with_product(dtype, inplace=inplace) for inplace in (False, True)},
     **{f"labels {mode}": lambda dtype, mode=mode: multilabel(37, 1100, dtype, mode) for mode in (NONE, MEAN, SUM)},
     "few labels": lambda dtype: multilabel(5, 3, dtype),
     **{f"ctc {zero}": lambda dtype, zero=zero: ctc(dtype, zero=zero) for zero in (False, True)},
