@@ -57,12 +57,22 @@ class Product(NamedTuple):
 def product(a: Layout, b: Layout, out: Layout, *, add: bool = False) -> Product | None:
     """The product of matrices that lie like these, the rows of ``out`` contiguous; None where BLAS cannot multiply them as they lie."""
     (rows, inner), columns = a.shape, b.shape[1]
-    blas, ways = _blas(), (_as_blas(a), _as_blas(b))
-    if blas is None or not inner or ways[0] is None or ways[1] is None:
+    blas, of_a, of_b = _blas(), _as_blas(a), _as_blas(b)
+    if blas is None or not inner or of_a is None or of_b is None:
         return None
-    (a_transposed, a_lead), (b_transposed, b_lead) = ways
+    (a_transposed, a_lead), (b_transposed, b_lead) = of_a, of_b
     numbers = (
-        *(blas.sgemm, blas.wide, address_of(blas.get_threads), address_of(blas.set_threads), rows, inner, columns, a_transposed, b_transposed),
+        *(
+            blas.sgemm,
+            blas.wide,
+            address_of(blas.get_threads),
+            address_of(blas.set_threads),
+            rows,
+            inner,
+            columns,
+            a_transposed,
+            b_transposed,
+        ),
         *(a_lead, b_lead, max(out.strides[0] // out.dtype.itemsize, columns), *_tile(rows, columns), add),
     )
     return Product(numbers, 2.0 * rows * inner * columns >= _THREADED_FLOPS)

@@ -41,7 +41,7 @@ _CHEAP = frozenset({"add", "sub", "mul", "neg", "abs", "equal", "not_equal", "le
 _SHORT_ROW = 32
 """Shorter rows are better worked on side by side."""
 _LONG_ROW = 128
-"""From which on whole kernels work on rows one by one, rather than reads that are the same for all of one being repeated for each element."""
+"""From which on whole kernels work on rows one by one: reads that are the same for all of one are not repeated for each element."""
 _KEPT_BYTES = 1 << 20
 _BLOCK_SIDE = 16
 """A transposed operand with both sides at least as long is worked on in blocks."""
@@ -249,7 +249,7 @@ class _Compiler:
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
 
     def _rows_of(self, order: list[int], least: int) -> tuple[list[int], list[int]]:
-        """The axes of all elements as those of rows, which some reads have one value for, and those of their elements, where these are many."""
+        """The axes of all elements as those of rows, which some reads have one value for, and those of their elements: many, or all."""
         for cut in range(len(order)):
             inner = order[cut:]
             if any(self._has_one_for_a_row(index, inner) for index in range(self.reads)):

@@ -77,8 +77,9 @@ def in_steps(
     """The plan, in C: what belongs to the targets, then the exponentials."""
     chain = Chain(plan)
     x, per_row = logits.view.layout, (target, maximum, predicted, offset, mask)
-    strides = [even_stride(x.shape[:-1], x.strides[:-1]), x.strides[-1], *map(stride_of, per_row)]
-    if None in strides:
+    found = [even_stride(x.shape[:-1], x.strides[:-1]), x.strides[-1], *map(stride_of, per_row)]
+    strides = [stride for stride in found if stride is not None]
+    if len(strides) < len(found):
         return plan
     numbers = (target.size, start, end, code_of(logits.dtype), x.dtype.itemsize, *strides)
     chain.call("acl_emu_rows_shard", numbers, [chain.of(one) for one in (logits, *per_row)], threaded=target.size >= THREADED_ROWS)

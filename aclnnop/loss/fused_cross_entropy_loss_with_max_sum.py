@@ -54,7 +54,11 @@ def aclnnFusedCrossEntropyLossWithMaxSum(
     if vocabParallelLogitsOptional is not None and softMaxOutOptional is not None:
         per_row = chain.of(logitsMax).with_axis(1), chain.of(sumExpLogits).with_axis(1)
         chain.kernel(
-            probabilities, (chain.of(vocabParallelLogitsOptional), *per_row), (chain.of(softMaxOutOptional),), compute=np.float64, single=True
+            probabilities,
+            (chain.of(vocabParallelLogitsOptional), *per_row),
+            (chain.of(softMaxOutOptional),),
+            compute=np.float64,
+            single=True,
         )
     return chain.planned()
 

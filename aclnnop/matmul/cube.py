@@ -3,7 +3,7 @@
 import enum
 import math
 from collections.abc import Callable, Container
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -122,7 +122,7 @@ def in_steps(
     lowered: Rounding,
     added: Operand | None,
     scratch: Container[str],
-    factors: dict[str, np.float32],
+    factors: dict[str, Any],
 ) -> Plan:
     """The plan, in C: of each matrix of the batch casts, the product, and what is added."""
     chain = Chain(plan)

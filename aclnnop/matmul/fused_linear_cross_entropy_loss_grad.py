@@ -272,7 +272,7 @@ def logit_gradients(
 
 def unit_of(width: int) -> float:
     """How far a logit may be off, relative to itself."""
-    return ROUNDING * min(width, LONGEST_SUM) ** 0.5
+    return ROUNDING * math.sqrt(min(width, LONGEST_SUM))
 
 
 def probability(logits: Array, largest: Array, total: Array) -> Array:
