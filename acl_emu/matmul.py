@@ -62,17 +62,7 @@ def product(a: Layout, b: Layout, out: Layout, *, add: bool = False) -> Product 
         return None
     (a_transposed, a_lead), (b_transposed, b_lead) = of_a, of_b
     numbers = (
-        *(
-            blas.sgemm,
-            blas.wide,
-            address_of(blas.get_threads),
-            address_of(blas.set_threads),
-            rows,
-            inner,
-            columns,
-            a_transposed,
-            b_transposed,
-        ),
+        *(blas.sgemm, blas.wide, *map(address_of, (blas.get_threads, blas.set_threads)), rows, inner, columns, a_transposed, b_transposed),
         *(a_lead, b_lead, max(out.strides[0] // out.dtype.itemsize, columns), *_tile(rows, columns), add),
     )
     return Product(numbers, 2.0 * rows * inner * columns >= _THREADED_FLOPS)
