@@ -384,14 +384,29 @@ static void leave_room(room *own)
 
 static run_unit *const run_in_steps[] = {run_map, run_block, run_rows, run_columns, run_part}; /* by shape */
 
+/* The next unit, of one's own share or, when that is through, of another; -1 where there are none left. In programs that come one after another
+ * a thread gets the same part of memory, which is in its cache. */
+static int64_t next_unit(job *work, int64_t *share)
+{
+    for (int64_t tried = 0; tried < work->shares; tried++, *share = (*share + 1) % work->shares) {
+        const int64_t begin = *share * work->units / work->shares, end = (*share + 1) * work->units / work->shares;
+        const int64_t unit = begin + atomic_fetch_add(&work->taken[*share], 1);
+        if (unit < end) {
+            return unit;
+        }
+    }
+    return -1;
+}
+
 static void run_units(void *argument)
 {
     job *work = argument;
+    int64_t share = atomic_fetch_add(&work->workers, 1) % work->shares;
     run_unit *const run = (work->whole ? acl_emu_run_whole : run_in_steps)[work->program->shape];
     room *own = &own_room;
     int ready = 0;
     int64_t unit;
-    while ((unit = atomic_fetch_add(&work->next, 1)) < work->units) {
+    while ((unit = next_unit(work, &share)) >= 0) {
         if (!ready && !(ready = prepare_room(work, own))) {
             atomic_store(&work->failed, 1);
             return;
@@ -439,20 +454,28 @@ static int overlapping(const job *work)
     return 0;
 }
 
-/* Whether results are best written past the caches: they do not fit, and nothing of them was read. */
+/* Whether the caches do not hold all operands. */
+static int is_large(const job *work)
+{
+    int64_t bytes = 0;
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        bytes += work->operands[k].extent;
+    }
+    return bytes >= STREAMED_BYTES;
+}
+
+/* Whether results are best written past the caches: nothing of them was read. */
 static int is_streamed(const job *work)
 {
     const header *program = work->program;
-    int64_t bytes = 0;
-    for (int64_t k = 0; k < program->operands; k++) {
-        bytes += work->operands[k].extent;
+    for (int64_t k = 0; k < program->reads; k++) {
         for (int64_t w = program->reads; w < program->operands; w++) {
-            if (k < program->reads && work->memory[k] == work->memory[w]) {
+            if (work->memory[k] == work->memory[w]) {
                 return 0;
             }
         }
     }
-    return bytes >= STREAMED_BYTES;
+    return is_large(work);
 }
 
 static int64_t parts_of(int64_t length, int64_t part)
@@ -520,7 +543,9 @@ static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int
     if (program->outer * program->inner < THREADED_LANES || work.units < 2) {
         threads = 1;
     }
-    acl_emu_engine_together(run_units, &work, threads < work.units ? threads : work.units);
+    threads = threads < work.units ? threads : work.units;
+    work.shares = is_large(&work) ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
+    acl_emu_engine_together(run_units, &work, threads);
     if (program->shape == TOTALS && !atomic_load(&work.failed)) {
         if (prepare_room(&work, &own_room)) {
             (work.whole ? acl_emu_finish_whole : finish_totals)(&work, &own_room);
