@@ -49,9 +49,10 @@ class Chosen(NamedTuple):
 
 def choose(target: Array, classes: int, ignored: int, source: Array | None, axis: int, weight: Array | None) -> Chosen:
     """Classes along an axis of ``source`` by ``target``, which has its other axes; either array may be None."""
+    target = target.astype(np.int64, copy=False)
     inside = (target >= 0) & (target < classes)
     counted = inside & (target != ignored)
-    index = np.where(counted, target, -1).astype(np.int64)
+    index = np.where(counted, target, -1)
     values = weights = None
     if source is not None:
         values = np.where(counted, np.take_along_axis(np.moveaxis(source, axis, -1), index[..., np.newaxis], -1)[..., 0], 0)
