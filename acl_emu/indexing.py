@@ -1,4 +1,4 @@
-"""Work on elements that indices choose, on all threads."""
+"""Work on elements that indices choose."""
 
 from __future__ import annotations
 
@@ -14,28 +14,21 @@ from acl_emu.native.functions import function
 
 Array = npt.NDArray[Any]
 
-# Numbers that are worth a second thread, and how many a target counts for: what it chooses is not in the cache.
+# Numbers that are worth a second thread.
 _THREADED = 1 << 15
-_PER_TARGET = 4
-
-
-def _run(name: str, work: int, *numbers: int | Array | None) -> bool:
-    """Call a function of the engine's library with a row of numbers and addresses; False where there is none."""
-    run = function(name)
-    if run is None:
-        return False
-    row = [number.ctypes.data if isinstance(number, np.ndarray) else number or 0 for number in numbers]
-    run((ctypes.c_int64 * len(row))(*row), ctypes.c_int64(soc.threads() if work >= _THREADED else 1))
-    return True
 
 
 def row_products(a: Array, b: Array, rows: Array, others: Array) -> Array:
     """``a[rows[n]] @ b[others[n]]`` for every n, in float64; ``a`` and ``b`` are contiguous FLOAT matrices."""
     result = np.empty(len(rows))
     width = a.shape[1]
-    if not _run("acl_emu_index_dots", width * len(rows), a, b, width, len(rows), rows, others, result):
+    run = function("acl_emu_index_dots")
+    if run is None:
         for n, (row, other) in enumerate(zip(rows, others, strict=True)):
             result[n] = a[row].astype(np.float64) @ b[other].astype(np.float64)
+        return result
+    numbers = (a.ctypes.data, b.ctypes.data, width, len(rows), *(array.ctypes.data for array in (rows, others, result)))
+    run((ctypes.c_int64 * len(numbers))(*numbers), ctypes.c_int64(soc.threads() if width * len(rows) >= _THREADED else 1))
     return result
 
 
@@ -56,24 +49,16 @@ class Chosen(NamedTuple):
 
 def choose(target: Array, classes: int, ignored: int, source: Array | None, axis: int, weight: Array | None) -> Chosen:
     """Classes along an axis of ``source`` by ``target``, which has its other axes; either array may be None."""
-    target = np.asarray(target, np.int64, order="C")
-    index, counted, outside = np.empty(target.shape, np.int64), np.empty(target.shape, np.bool_), np.zeros(1, np.int64)
-    values = None if source is None else np.empty(target.shape, source.dtype)
-    weights = None if weight is None else np.empty(target.shape, weight.dtype)
-    listed = None if weight is None else np.ascontiguousarray(weight)
-    strides, class_stride, item = ((0,) * target.ndim, 0, 0) if source is None else (source.strides, source.strides[axis], source.itemsize)
-    pixels, (steps,) = pixel_space(target.shape, strides if source is None else without(strides, axis))
-    given = (source, item, *steps, class_stride, target, ignored, listed, 0 if listed is None else listed.itemsize)
-    if not _run("acl_emu_index_choose", target.size * _PER_TARGET, *pixels, classes, *given, index, counted, values, weights, outside):
-        inside = (target >= 0) & (target < classes)
-        counted[...] = inside & (target != ignored)
-        index[...] = np.where(counted, target, -1)
-        outside[0] = (~inside & (target != ignored)).any()
-        if values is not None and source is not None:
-            values[...] = np.where(counted, np.take_along_axis(np.moveaxis(source, axis, -1), index[..., np.newaxis], -1)[..., 0], 0)
-        if weights is not None and weight is not None:
-            weights[...] = np.where(counted, weight[index], 0)
-    return Chosen(index, counted, values, weights, bool(outside[0]))
+    target = target.astype(np.int64, copy=False)
+    inside = (target >= 0) & (target < classes)
+    counted = inside & (target != ignored)
+    index = np.where(counted, target, -1)
+    values = weights = None
+    if source is not None:
+        values = np.where(counted, np.take_along_axis(np.moveaxis(source, axis, -1), index[..., np.newaxis], -1)[..., 0], 0)
+    if weight is not None:
+        weights = np.where(counted, weight[index], 0)
+    return Chosen(index, counted, values, weights, bool((~inside & (target != ignored)).any()))
 
 
 def pixel_space(lengths: Sequence[int], *strides: Sequence[int]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:

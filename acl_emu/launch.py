@@ -16,6 +16,7 @@ from acl_emu import dtypes, memory
 from acl_emu.dtypes import DType
 from acl_emu.executor import Kernel, Plan, Scratch, Workspace, nothing
 from acl_emu.native import Layout, Program, apply, compiled
+from acl_emu.native.engine import tell_operands
 from acl_emu.tensor import BoundOperand, Operand, Shape
 
 Array = npt.NDArray[Any]
@@ -131,10 +132,7 @@ class Native:
 
     def describe(self, native: Any, places: Sequence[int]) -> None:
         """Tell C how to run it on the tensors at these places; where there are too many, it is not told."""
-        if len(places) <= len(native.places):
-            native.operands = len(places)
-            native.places[0 : len(places)] = places
-            native.offsets[0 : len(places)] = self._offsets
+        if tell_operands(native, places, self._offsets):
             native.workspace = self._room
             self._program.describe(native)
 

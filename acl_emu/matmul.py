@@ -7,9 +7,6 @@ same tiles on every machine, each tile is computed by one thread, and only the a
 from __future__ import annotations
 
 import ctypes
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -17,40 +14,62 @@ import numpy as np
 import numpy.typing as npt
 
 from acl_emu import soc
+from acl_emu.native import Layout, layout_of
+from acl_emu.native.engine import address_of
 from acl_emu.native.functions import function
 
 Array = npt.NDArray[Any]
 
 # Tiles are a quarter of the product each way, so that many threads have something to do, within these bounds: smaller ones spend their
 # time on packing, larger ones gain nothing.
-_ROWS = (128, 1024)
-_COLUMNS = (1024, 4096)
+_ROWS = (256, 1024)
+_COLUMNS = (512, 4096)
 _STEP = 16
 # Waking a thread costs some 10 µs.
 _THREADED_FLOPS = 10e6
+FUNCTION = "acl_emu_gemm_run"
 
 
 def matmul(a: Array, b: Array, out: Array, *, add: bool = False) -> None:
     """``out = a @ b``, or ``out += a @ b``, for FLOAT matrices; the rows of ``out`` are contiguous."""
-    (rows, inner), columns = a.shape, b.shape[1]
-    tile_rows, tile_columns = _edge(rows, *_ROWS), _edge(columns, *_COLUMNS)
-    blas, run = _blas(), function("acl_emu_gemm_run")
-    if blas is None or run is None or not inner:
-        for row in range(0, rows, tile_rows):
-            for column in range(0, columns, tile_columns):
-                down, across = slice(row, row + tile_rows), slice(column, column + tile_columns)
-                product = a[down] @ b[:, across]
-                out[down, across] = out[down, across] + product if add else product
+    run = function(FUNCTION)
+    a, b = (matrix if _as_blas(layout_of(matrix)) else np.ascontiguousarray(matrix) for matrix in (a, b))
+    call = product(*map(layout_of, (a, b, out)), add=add)
+    if call is not None and run is not None:
+        addresses = (ctypes.c_int64 * 3)(*(array.ctypes.data for array in (a, b, out)))
+        run((ctypes.c_int64 * len(call.numbers))(*call.numbers), addresses, ctypes.c_int64(soc.threads() if call.threaded else 1))
         return
-    a, a_transposed, a_lead = _as_blas(a)
-    b, b_transposed, b_lead = _as_blas(b)
+    tile_rows, tile_columns = _tile(len(a), b.shape[1])
+    for row in range(0, len(a), tile_rows):
+        for column in range(0, b.shape[1], tile_columns):
+            down, across = slice(row, row + tile_rows), slice(column, column + tile_columns)
+            part = a[down] @ b[:, across]
+            out[down, across] = out[down, across] + part if add else part
+
+
+class Product(NamedTuple):
+    """A product, as ``acl_emu_gemm_run`` does it."""
+
+    numbers: tuple[int, ...]
+    threaded: bool
+
+
+def product(a: Layout, b: Layout, out: Layout, *, add: bool = False) -> Product | None:
+    """The product of matrices that lie like these, the rows of ``out`` contiguous; None where BLAS cannot multiply them as they lie."""
+    (rows, inner), columns = a.shape, b.shape[1]
+    blas, of_a, of_b = _blas(), _as_blas(a), _as_blas(b)
+    if blas is None or not inner or of_a is None or of_b is None:
+        return None
+    (a_transposed, a_lead), (b_transposed, b_lead) = of_a, of_b
     numbers = (
-        *(blas.sgemm, blas.wide, rows, inner, columns, a.ctypes.data, b.ctypes.data, out.ctypes.data),
-        *(a_transposed, b_transposed, a_lead, b_lead, max(out.strides[0] // out.itemsize, columns), tile_rows, tile_columns, add),
+        *(blas.sgemm, blas.wide, *map(address_of, (blas.get_threads, blas.set_threads)), rows, inner, columns, a_transposed, b_transposed),
+        *(a_lead, b_lead, max(out.strides[0] // out.dtype.itemsize, columns), *_tile(rows, columns), add),
     )
-    wanted = soc.threads() if 2.0 * rows * inner * columns >= _THREADED_FLOPS else 1
-    with _one_blas_thread(blas):
-        run((ctypes.c_int64 * len(numbers))(*numbers), ctypes.c_int64(wanted))
+    return Product(numbers, 2.0 * rows * inner * columns >= _THREADED_FLOPS)
+
+
+def _tile(rows: int, columns: int) -> tuple[int, int]:
+    return _edge(rows, *_ROWS), _edge(columns, *_COLUMNS)
 
 
 def _edge(length: int, least: int, most: int) -> int:
@@ -59,15 +78,15 @@ def _edge(length: int, least: int, most: int) -> int:
     return min(max(quarter, least), most)
 
 
-def _as_blas(matrix: Array) -> tuple[Array, int, int]:
-    """A matrix whose rows or columns are contiguous, whether it is the columns, and the distance between them."""
+def _as_blas(matrix: Layout) -> tuple[int, int] | None:
+    """Whether it is the columns, not the rows, that are contiguous, and the distance between them; None where neither are."""
     rows, columns = matrix.shape
-    down, across = (stride // matrix.itemsize for stride in matrix.strides)
+    down, across = (stride // matrix.dtype.itemsize for stride in matrix.strides)
     if (across == 1 or columns == 1) and (down >= columns or rows == 1):
-        return matrix, 0, max(down, columns)
+        return 0, max(down, columns)
     if (down == 1 or rows == 1) and (across >= rows or columns == 1):
-        return matrix, 1, max(across, rows)
-    return np.ascontiguousarray(matrix), 0, columns
+        return 1, max(across, rows)
+    return None
 
 
 class _Blas(NamedTuple):
@@ -77,8 +96,8 @@ class _Blas(NamedTuple):
     """The address of cblas_sgemm."""
     wide: bool
     """Whether its integers have 64 bits."""
-    get_threads: Callable[[], int]
-    set_threads: Callable[[int], None]
+    get_threads: Any
+    set_threads: Any
 
 
 @lru_cache(maxsize=None)
@@ -97,28 +116,5 @@ def _blas() -> _Blas | None:
                 if all(hasattr(library, name) for name in names):
                     sgemm, get, change = (getattr(library, name) for name in names)
                     change.restype = None
-                    return _Blas(ctypes.cast(sgemm, ctypes.c_void_p).value or 0, suffix == "64_", get, change)
+                    return _Blas(address_of(sgemm), suffix == "64_", get, change)
     return None
-
-
-_lock = threading.Lock()
-_users = 0
-_before = 1
-
-
-@contextmanager
-def _one_blas_thread(blas: _Blas) -> Iterator[None]:
-    """Have BLAS use the calling thread only."""
-    global _users, _before
-    with _lock:
-        if not _users:
-            _before = blas.get_threads()
-            blas.set_threads(1)
-        _users += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _users -= 1
-            if not _users:
-                blas.set_threads(_before)

@@ -59,6 +59,5 @@ def test_the_program_keeps_its_number_of_threads() -> None:
         for thread in threads:
             thread.join()
         assert blas.get_threads() == 2
-        assert module._users == 0
     finally:
         blas.set_threads(before)

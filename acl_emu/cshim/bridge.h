@@ -49,7 +49,7 @@ int acl_emu_bell_wait(acl_emu_bell *bell, int64_t idle);
 /* Objects (objects.c) */
 
 #define ACL_EMU_RANK 8
-#define ACL_EMU_TENSORS 8
+#define ACL_EMU_TENSORS 12
 
 /* What aclCreateTensor was given. */
 typedef struct {
@@ -112,15 +112,15 @@ uint64_t acl_emu_executor_count(void);
 
 #define ACL_EMU_OPERANDS (2 * ACL_EMU_TENSORS)
 
-/* How the engine runs a kernel without Python: acl_emu/native/engine.py. */
+/* How the engine runs a kernel without Python: acl_emu/native/engine.py, acl_emu/native/calls.py. */
 typedef struct {
-    int64_t (*run)(const int64_t *program, const int64_t *addresses, int64_t on_host, int64_t threads); /* NULL: it cannot */
+    int64_t (*run)(const int64_t *program, const int64_t *addresses, int64_t threads); /* NULL: it cannot */
     const int64_t *program;
     int64_t threads;
     int is_short; /* through before another thread could have used the interpreter */
     uint64_t workspace; /* bytes that have to be there */
     uint64_t operands;
-    int64_t places[ACL_EMU_OPERANDS], offsets[ACL_EMU_OPERANDS]; /* which tensor, and bytes from its address on */
+    int64_t places[ACL_EMU_OPERANDS], offsets[ACL_EMU_OPERANDS]; /* which tensor, -1: the workspace, and bytes from its address on */
 } acl_emu_native;
 
 /* What phase one of an operator decided. It stays for good. */

@@ -21,7 +21,7 @@ ffi.cdef(
     void acl_emu_bell_close(acl_emu_bell *bell);
 
     typedef struct {
-        int64_t (*run)(const int64_t *program, const int64_t *addresses, int64_t on_host, int64_t threads);
+        int64_t (*run)(const int64_t *program, const int64_t *addresses, int64_t threads);
         const int64_t *program;
         int64_t threads;
         int is_short;
@@ -30,12 +30,13 @@ ffi.cdef(
     } acl_emu_native;
     typedef struct { uint64_t number, operator, workspace; int empty, is_long; acl_emu_native native; } acl_emu_plan;
     typedef struct { uint64_t address; ...; } acl_emu_tensor;
-    typedef struct { const acl_emu_plan *plan; uint64_t tensors[8], addresses[8]; } acl_emu_executor;
+    typedef struct { const acl_emu_plan *plan; uint64_t tensors[...], addresses[...]; } acl_emu_executor;
     extern int acl_emu_open;
     int acl_emu_create_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     int acl_emu_destroy_tensor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     int acl_emu_destroy_executor(uint32_t function, acl_emu_arg *arguments, acl_emu_arg *result);
     #define ACL_EMU_HELD ...
+    #define ACL_EMU_TENSORS ...
     size_t acl_emu_copy_tensor(uint64_t handle, acl_emu_tensor *tensor);
     size_t acl_emu_take_tensor(uint64_t handle, acl_emu_tensor *tensor);
     uint64_t acl_emu_take_executor(acl_emu_executor *executor);
@@ -45,7 +46,7 @@ ffi.cdef(
     uint64_t acl_emu_tensor_count(void);
     uint64_t acl_emu_executor_count(void);
 
-    typedef struct { int64_t place; const acl_emu_plan *plan; uint64_t workspace; uint64_t addresses[8]; } acl_emu_launch;
+    typedef struct { int64_t place; const acl_emu_plan *plan; uint64_t workspace; uint64_t addresses[...]; } acl_emu_launch;
     typedef struct { acl_emu_bell bell; int64_t done; int rings, waits, troubled, turn, closed, waiting, watchers; ...; } acl_emu_lane;
     acl_emu_lane *acl_emu_lane_new(void);
     void acl_emu_lane_leave(acl_emu_lane *lane);

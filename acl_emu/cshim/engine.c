@@ -226,12 +226,12 @@ static void begin_phase(const job *work, room *own, const phase *now, size_t lan
 
 static void run_map(const job *work, room *own, int64_t unit)
 {
-    const int64_t begin = unit * work->unit_length;
+    const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length;
     int64_t end = begin + work->unit_length;
     end = end < work->program->inner ? end : work->program->inner;
     for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
         const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
-        const place at = {.first = first, .n = n};
+        const place at = {.outer = row, .first = first, .n = n};
         run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, at.n);
     }
 }
@@ -396,14 +396,29 @@ static void leave_room(room *own)
 
 static run_unit *const run_in_steps[] = {run_map, run_block, run_rows, run_columns, run_part}; /* by shape */
 
+/* The next unit, of one's own share or, when that is through, of another; -1 where there are none left. In programs that come one after another
+ * a thread gets the same part of memory, which is in its cache. */
+static int64_t next_unit(job *work, int64_t *share)
+{
+    for (int64_t tried = 0; tried < work->shares; tried++, *share = (*share + 1) % work->shares) {
+        const int64_t begin = *share * work->units / work->shares, end = (*share + 1) * work->units / work->shares;
+        const int64_t unit = begin + atomic_fetch_add(&work->taken[*share], 1);
+        if (unit < end) {
+            return unit;
+        }
+    }
+    return -1;
+}
+
 static void run_units(void *argument)
 {
     job *work = argument;
+    int64_t share = atomic_fetch_add(&work->workers, 1) % work->shares;
     run_unit *const run = (work->whole ? acl_emu_run_whole : run_in_steps)[work->program->shape];
     room *own = &own_room;
     int ready = 0;
     int64_t unit;
-    while ((unit = atomic_fetch_add(&work->next, 1)) < work->units) {
+    while ((unit = next_unit(work, &share)) >= 0) {
         if (!ready && !(ready = prepare_room(work, own))) {
             atomic_store(&work->failed, 1);
             return;
@@ -451,20 +466,28 @@ static int overlapping(const job *work)
     return 0;
 }
 
-/* Whether results are best written past the caches: they do not fit, and nothing of them was read. */
+/* Whether the caches do not hold all operands. */
+static int is_large(const job *work)
+{
+    int64_t bytes = 0;
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        bytes += work->operands[k].extent;
+    }
+    return bytes >= STREAMED_BYTES;
+}
+
+/* Whether results are best written past the caches: nothing of them was read. */
 static int is_streamed(const job *work)
 {
     const header *program = work->program;
-    int64_t bytes = 0;
-    for (int64_t k = 0; k < program->operands; k++) {
-        bytes += work->operands[k].extent;
+    for (int64_t k = 0; k < program->reads; k++) {
         for (int64_t w = program->reads; w < program->operands; w++) {
-            if (k < program->reads && work->memory[k] == work->memory[w]) {
+            if (work->memory[k] == work->memory[w]) {
                 return 0;
             }
         }
     }
-    return bytes >= STREAMED_BYTES;
+    return is_large(work);
 }
 
 static int64_t parts_of(int64_t length, int64_t part)
@@ -498,7 +521,7 @@ static int divide(job *work)
 }
 
 /* 0: done; 1: operands overlap; 2: no memory; -1 - k: operand k does not lie in device memory. */
-EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *addresses, int64_t on_host, int64_t threads)
+static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int on_host, int64_t threads)
 {
     const header *program = (const header *)numbers;
     job work = {
@@ -532,7 +555,9 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
     if (program->outer * program->inner < THREADED_LANES || work.units < 2) {
         threads = 1;
     }
-    acl_emu_engine_together(run_units, &work, threads < work.units ? threads : work.units);
+    threads = threads < work.units ? threads : work.units;
+    work.shares = is_large(&work) ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
+    acl_emu_engine_together(run_units, &work, threads);
     if (program->shape == TOTALS && !atomic_load(&work.failed)) {
         if (prepare_room(&work, &own_room)) {
             (work.whole ? acl_emu_finish_whole : finish_totals)(&work, &own_room);
@@ -542,4 +567,15 @@ EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *address
     }
     free(work.partials);
     return atomic_load(&work.failed) ? NO_MEMORY : DONE;
+}
+
+EXPORT int64_t acl_emu_engine_run(const int64_t *numbers, const int64_t *addresses, int64_t threads)
+{
+    return run_program(numbers, addresses, 0, threads);
+}
+
+/* The same on any memory of the process. */
+EXPORT int64_t acl_emu_engine_run_on_host(const int64_t *numbers, const int64_t *addresses, int64_t threads)
+{
+    return run_program(numbers, addresses, 1, threads);
 }

@@ -44,7 +44,7 @@ typedef struct {
 } header;
 
 /* The first three are known to acl_emu/native/program.py. */
-enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, THREADED_LANES = 1 << 17 };
+enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, THREADED_LANES = 1 << 17, MOST_SHARES = 16 };
 
 typedef struct {
     const header *program;
@@ -66,7 +66,8 @@ typedef struct {
     int64_t block_rows;  /* BLOCKS: rows of a unit; ROWS of whole kernels: those gathered together */
     int64_t chunks;      /* MAP, TOTALS: units of a row */
     double *partials;    /* TOTALS: what each unit found */
-    atomic_int_fast64_t next;
+    int64_t shares; /* units are divided among threads, who take from each other what is left */
+    atomic_int_fast64_t workers, taken[MOST_SHARES];
     atomic_int failed;
 } job;
 

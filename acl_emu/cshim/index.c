@@ -127,7 +127,7 @@ typedef struct {
     double *result;
 } dots_call;
 
-FOR_EACH_CPU static double dot(const float *a, const float *b, int64_t inner)
+FOR_EACH_CPU double acl_emu_index_dot(const float *a, const float *b, int64_t inner)
 {
     double sums[DOT_LANES] = {0}, total = 0;
     int64_t k = 0;
@@ -152,7 +152,7 @@ static void run_dots(void *argument)
     for (int64_t unit; next_unit(work, &unit);) {
         const int64_t end = at_most((unit + 1) * DOTS, call->count);
         for (int64_t n = unit * DOTS; n < end; n++) {
-            call->result[n] = dot(call->a + call->row_of_a[n] * call->inner, call->b + call->row_of_b[n] * call->inner, call->inner);
+            call->result[n] = acl_emu_index_dot(call->a + call->row_of_a[n] * call->inner, call->b + call->row_of_b[n] * call->inner, call->inner);
         }
     }
 }

@@ -44,15 +44,15 @@ static inline int next_unit(job *work, int64_t *unit)
 }
 
 /* What a function that does a whole kernel returns; numpy then does the kernel, and names what is wrong. The order is known to
- * acl_emu/native/functions.py. */
+ * acl_emu/native/calls.py. */
 enum { DONE, LEFT_TO_NUMPY };
 
 /* As acl_emu/spec/kinds.py numbers reductions. */
 enum { NO_REDUCTION, MEAN_OF_ALL, SUM_OF_ALL };
 
-enum { MOST_OPERANDS = 12 };
+enum { MOST_OPERANDS = 24 };
 
-/* How the operands of such a function come: reads, writes, then parts of the workspace. Known to acl_emu/native/functions.py. */
+/* How the operands of such a function come: reads, writes, then parts of the workspace. Known to acl_emu/native/calls.py. */
 typedef struct {
     const int64_t *regions;
     int64_t reads, operands;
@@ -74,5 +74,8 @@ void acl_emu_index_load_whole(int64_t *to, const char *from, int64_t stride, int
 
 /* to[n] = from[index[n]], whose element 0 lies n strides behind `from` and the others a step apart each; 0 where the index is negative. */
 void acl_emu_index_gather(char *to, const char *from, int64_t stride, int64_t step, const int64_t *index, int64_t count, int64_t item);
+
+/* The product of two rows of contiguous numbers, in double. */
+double acl_emu_index_dot(const float *a, const float *b, int64_t inner);
 
 #endif

@@ -15,60 +15,6 @@ FOR_EACH_CPU int64_t acl_emu_index_find_classes(int64_t *index, const int64_t *t
     return outside & 1;
 }
 
-/* What the targets choose, for kernels in numpy: their classes, and what stands there in the array and in a list of weights. */
-
-enum { CHOSEN = 4 * READ };
-
-typedef struct {
-    space pixels;
-    int64_t classes;
-    const char *array; /* NULL where only targets are looked at */
-    int64_t item;
-    steps array_steps;
-    int64_t class_stride;
-    const int64_t *target; /* contiguous, as all that follows */
-    int64_t ignored;
-    const char *weight; /* NULL: none */
-    int64_t weight_item;
-    int64_t *index;
-    uint8_t *counted; /* 0 where a target is ignored or outside, 1 elsewhere */
-    char *chosen, *weights;
-    int64_t *outside; /* set where a target that is not ignored is outside */
-} choose_call;
-
-static void run_choose(void *argument)
-{
-    job *work = argument;
-    const choose_call *call = work->call;
-    for (int64_t unit; next_unit(work, &unit);) {
-        const int64_t end = at_most((unit + 1) * CHOSEN, count_of(&call->pixels));
-        stretch some;
-        for (int64_t first = unit * CHOSEN; first < end; first += some.count) {
-            some = stretch_from(&call->pixels, first, end, READ);
-            int64_t *index = call->index + first;
-            if (acl_emu_index_find_classes(index, call->target + first, some.count, call->classes, call->ignored)) {
-                *(volatile int64_t *)call->outside = 1;
-            }
-            for (int64_t n = 0; n < some.count; n++) {
-                call->counted[first + n] = index[n] >= 0;
-            }
-            if (call->array) {
-                acl_emu_index_gather(call->chosen + first * call->item, call->array + offset_of(&call->array_steps, &some), call->array_steps.across,
-                            call->class_stride, index, some.count, call->item);
-            }
-            if (call->weight) {
-                const int64_t item = call->weight_item;
-                acl_emu_index_gather(call->weights + first * item, call->weight, 0, item, index, some.count, item);
-            }
-        }
-    }
-}
-
-EXPORT void acl_emu_index_choose(const choose_call *call, int64_t threads)
-{
-    run(run_choose, call, parts_of(count_of(&call->pixels), CHOSEN), threads);
-}
-
 /* The negative log likelihood of targets. The order of the fields is known to aclnnop/loss/negative_log_likelihood.py. */
 
 enum { LANES = 16 };

@@ -161,8 +161,8 @@ static int run_launch(const acl_emu_launch *launch)
     if (!native->run || (native->workspace && !acl_emu_holds(launch->workspace, native->workspace)))
         return 0;
     for (uint64_t i = 0; i < native->operands; i++)
-        addresses[i] = (int64_t)launch->addresses[native->places[i]] + native->offsets[i];
-    return native->run(native->program, addresses, 0, native->threads) == 0;
+        addresses[i] = (int64_t)(native->places[i] < 0 ? launch->workspace : launch->addresses[native->places[i]]) + native->offsets[i];
+    return native->run(native->program, addresses, native->threads) == 0;
 }
 
 /* Whether the thread that runs the tasks may go on without Python. */

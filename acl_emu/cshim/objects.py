@@ -18,8 +18,6 @@ from acl_emu.tensor import Operand, Tensor, View, make_view
 room = ffi.new_allocator(should_clear_after_alloc=False)
 """A count that promises more than there is costs nothing: the copy fails before the room is touched."""
 
-_MOST_TENSORS = 8
-
 
 def _open() -> None:
     """Calls need not come here as long as nobody watches."""
@@ -96,7 +94,7 @@ def _view_of(numbers: bytes) -> View:
 
 def describe(executor: Executor) -> Any:
     """An executor, as C has them; None where it has no room for it."""
-    if len(executor.tensors) > _MOST_TENSORS:
+    if len(executor.tensors) > lib.ACL_EMU_TENSORS:
         return None
     plan = plans.in_c(Planned(executor.operator, executor.plan, executor.inputs, executor.outputs))
     if plan is None:

@@ -25,13 +25,20 @@ typedef struct job {
     atomic_int active; /* helpers that have joined */
 } job;
 
+/* A thread that finds the lock taken tries again for a while: it is never held for long, and to be woken would take longer. */
+#if defined(PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP)
+#define FREE PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#else
+#define FREE PTHREAD_MUTEX_INITIALIZER
+#endif
+
 static struct {
     pthread_mutex_t lock; /* of all this, but for what is atomic */
     pthread_cond_t wake, done;
     job *jobs; /* those that want helpers, the oldest first */
     int64_t helpers, asleep;
     atomic_uint_fast64_t number; /* of jobs so far */
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+} pool = {.lock = FREE, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 static inline void pause_briefly(void)
 {
@@ -120,7 +127,7 @@ static void *help(void *unused)
 /* A child process has none of its parent's helpers, whatever state they were in. */
 static void forget_helpers(void)
 {
-    pthread_mutex_init(&pool.lock, NULL);
+    pool.lock = (pthread_mutex_t)FREE;
     pthread_cond_init(&pool.wake, NULL);
     pthread_cond_init(&pool.done, NULL);
     pool.jobs = NULL;

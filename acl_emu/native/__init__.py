@@ -19,7 +19,7 @@ from acl_emu.native.program import DTYPES, Fused, Layout, compile_graph
 from acl_emu.native.signature import signature_of
 from acl_emu.native.trace import Graph, Node, Untraceable, trace
 
-__all__ = ["Layout", "Program", "apply", "compiled", "layout_of"]
+__all__ = ["Layout", "Program", "apply", "compiled", "layout_of", "program_of"]
 
 Array = npt.NDArray[Any]
 
@@ -187,7 +187,7 @@ def apply(
 ) -> None:
     """``outputs = kernel(*inputs, **attributes)`` on arrays, evaluated in ``compute`` and rounded once to each output's type."""
     layouts = tuple(map(layout_of, inputs)), tuple(map(layout_of, outputs))
-    program = _program_of(kernel, *layouts, np.dtype(compute), single, tuple(sorted(attributes.items())))
+    program = program_of(kernel, *layouts, np.dtype(compute), single, tuple(sorted(attributes.items())))
     if program is not None and program.run([array.ctypes.data for array in (*inputs, *outputs)]):
         return
     with np.errstate(all="ignore"):
@@ -198,7 +198,7 @@ def apply(
 
 
 @lru_cache(maxsize=256)
-def _program_of(
+def program_of(
     kernel: Callable[..., Any],
     reads: tuple[Layout, ...],
     writes: tuple[Layout, ...],
@@ -206,6 +206,7 @@ def _program_of(
     single: bool,
     attributes: tuple[tuple[str, Any], ...],
 ) -> Program | None:
+    """The program that ``apply`` runs on arrays that lie like these, by address."""
     via = writes[0].dtype
     raw = range(len(writes))
     return compiled(kernel, reads, writes, via=via, compute=compute, single=single, raw=raw, on_host=True, attributes=dict(attributes))

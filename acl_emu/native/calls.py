@@ -12,25 +12,27 @@ import numpy as np
 from acl_emu import memory, soc
 from acl_emu.dtypes import DType
 from acl_emu.executor import Plan
-from acl_emu.native.engine import DONE
+from acl_emu.native.engine import DONE, address_of, describe, tell_operands
 from acl_emu.native.functions import function
 from acl_emu.native.program import DTYPES
 from acl_emu.tensor import BoundOperand, Operand
 
 # Known to acl_emu/cshim/index.h.
-_MOST_OPERANDS = 12
+MOST_OPERANDS = 24
+_SHORT_BYTES = 1 << 15
+"""Of a kernel that is through before another thread could have used the interpreter."""
 
 
-def done_by(name: str, plan: Plan, numbers: Sequence[int], *, threaded: bool) -> Plan:
+def done_by(name: str, plan: Plan, numbers: Sequence[int], *, threaded: bool, kept: Sequence[Any] = ()) -> Plan:
     """The same plan, its kernel done by a function in C where there is one, on all threads or on one.
 
     ``numbers`` are what the function has to know of the operands. Where it finds, before anything is written, that it cannot do the work,
-    the plan's own kernel does it: that one also has the words for what is wrong.
+    the plan's own kernel does it: that one also has the words for what is wrong. ``kept`` is what the numbers point to.
     """
     run = function(name, ctypes.c_int64)
     if run is None or plan.kernel is None or any(_repeats(operand) for operand in plan.writes):
         return plan
-    call = Call(run, plan, numbers, soc.threads() if threaded else 1)
+    call = Call(run, plan, numbers, soc.threads() if threaded else 1, kept)
     return Plan(call, plan.reads, plan.writes, plan.workspace, in_blocks=plan.in_blocks)
 
 
@@ -41,7 +43,12 @@ def code_of(dtype: DType) -> int:
 
 def stride_of(operand: Operand) -> int | None:
     """Bytes between its elements, one after the other; None where they do not lie at equal distances."""
-    axes = [(length, stride) for length, stride in zip(operand.shape, operand.view.layout.strides, strict=True) if length > 1]
+    return even_stride(operand.shape, operand.view.layout.strides)
+
+
+def even_stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The same for any axes."""
+    axes = [(length, stride) for length, stride in zip(shape, strides, strict=True) if length > 1]
     even = all(outer == length * inner for (_, outer), (length, inner) in pairwise(axes))
     return None if not even else axes[-1][1] if axes else 0
 
@@ -54,24 +61,35 @@ def _repeats(operand: Operand) -> bool:
 class Call:
     """A kernel that a function does, or numpy where that cannot."""
 
-    __slots__ = ("_array", "_last", "_numbers", "_offsets", "_parts", "_run", "_threads", "in_numpy")
+    __slots__ = ("_array", "_is_short", "_kept", "_last", "_numbers", "_offsets", "_parts", "_run", "_threads", "in_numpy")
     native = True
 
-    def __init__(self, run: Any, plan: Plan, numbers: Sequence[int], threads: int) -> None:
+    def __init__(self, run: Any, plan: Plan, numbers: Sequence[int], threads: int, kept: Sequence[Any]) -> None:
         assert plan.kernel is not None
         layouts, parts = [operand.view.layout for operand in (*plan.reads, *plan.writes)], plan.workspace.parts
         extents = [layout.extent for layout in layouts] + [part.nbytes for part in parts]
-        head = (ctypes.addressof(memory.REGION_TABLE), len(plan.reads), len(extents), *extents, *[0] * (_MOST_OPERANDS - len(extents)))
+        for index, operand in enumerate(plan.reads):
+            if operand in plan.writes:  # the function knows it as what is written
+                extents[index] = 0
+        head = (ctypes.addressof(memory.REGION_TABLE), len(plan.reads), len(extents), *extents, *[0] * (MOST_OPERANDS - len(extents)))
         self._run = run
         self._numbers = np.array([*head, *numbers], np.int64).tobytes()
         self._offsets = [layout.offset for layout in layouts]
         self._parts = [part.offset for part in parts]
         self._array = ctypes.c_int64 * len(extents)
         self._threads = ctypes.c_int64(threads)
+        self._is_short = plan.size < _SHORT_BYTES
+        self._kept = kept
+        """What the numbers point to."""
         self._last: tuple[Any, Any, int, Any] = (None, None, 0, None)
         """The operands of the last run and their addresses: calls in a row often have the same."""
         self.in_numpy = plan.kernel
         """The same in numpy."""
+
+    def describe(self, native: Any, places: Sequence[int]) -> None:
+        """Tell C how to run it on the tensors at these places; where there are too many, it is not told."""
+        if tell_operands(native, (*places, *[-1] * len(self._parts)), (*self._offsets, *self._parts)):
+            describe(native, address_of(self._run), self._numbers, self._threads.value, is_short=self._is_short)
 
     def __call__(self, inputs: Sequence[BoundOperand], outputs: Sequence[BoundOperand], workspace: int) -> None:
         """Run it."""

@@ -41,7 +41,7 @@ _CHEAP = frozenset({"add", "sub", "mul", "neg", "abs", "equal", "not_equal", "le
 _SHORT_ROW = 32
 """Shorter rows are better worked on side by side."""
 _LONG_ROW = 128
-"""From which on rows are worked on one by one, rather than reads that are the same for all of one being repeated for each element."""
+"""From which on whole kernels work on rows one by one: reads that are the same for all of one are not repeated for each element."""
 _KEPT_BYTES = 1 << 20
 _BLOCK_SIDE = 16
 """A transposed operand with both sides at least as long is worked on in blocks."""
@@ -206,6 +206,8 @@ class _Compiler:
     def _in_steps(self, shape: int, outer: list[int], inner: list[int], block: int) -> bytes:
         lower = _Lowering(self)
         lanes = _TILE_BYTES // (8 if self.wide else 4)
+        if shape == _MAP:
+            outer, inner = self._rows_of(inner, lanes // 2)
         size = self._size(outer, inner)
         if shape == _ROWS and lower.can_be_split and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
@@ -220,7 +222,7 @@ class _Compiler:
         elif shape == _COLUMNS:
             rows, elements = inner, outer
         else:
-            rows, elements = self._rows_of(self._order(range(len(self.domain)), self.reads))
+            rows, elements = self._rows_of(self._order(range(len(self.domain)), self.reads), _LONG_ROW)
         of_rows = [index for index in range(self.reads) if self._has_one_for_a_row(index, elements)]
         fused = self.find(of_rows) if of_rows else None
         if fused is not None:
@@ -246,12 +248,12 @@ class _Compiler:
             lanes = max(16, min(2 * lanes, -(-size[1] // 4 // 16) * 16))
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
 
-    def _rows_of(self, order: list[int]) -> tuple[list[int], list[int]]:
-        """The axes of all elements as those of rows, which some reads have one value for, and those of their elements."""
+    def _rows_of(self, order: list[int], least: int) -> tuple[list[int], list[int]]:
+        """The axes of all elements as those of rows, which some reads have one value for, and those of their elements: many, or all."""
         for cut in range(len(order)):
             inner = order[cut:]
             if any(self._has_one_for_a_row(index, inner) for index in range(self.reads)):
-                long_enough = math.prod(self.domain[axis] for axis in inner) >= _LONG_ROW
+                long_enough = math.prod(self.domain[axis] for axis in inner) >= least
                 return (order[:cut], inner) if long_enough else ([], order)
         return [], order
 

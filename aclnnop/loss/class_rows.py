@@ -2,13 +2,19 @@
 
 from typing import Annotated
 
+import numpy as np
+
 from acl_emu.dtypes import FLOAT
+from acl_emu.native.calls import code_of
+from acl_emu.native.chain import Chain, Part
 from acl_emu.spec import In, Operand, Product, Reduction, StringKind, require, shape_is
 
 ClassWeight = Annotated[Operand | None, In(FLOAT, optional=True)]
 REDUCTIONS = {"none": Reduction.NONE, "mean": Reduction.MEAN, "sum": Reduction.SUM}
 NAME = StringKind("char*", optional=True, choices=tuple(REDUCTIONS))
 ReductionName = Annotated[str | None, NAME]
+THREADED_ROWS = 1 << 12
+"""From how many on a second thread is worth while."""
 PRODUCTS = frozenset({Product.A950, Product.A3, Product.A2})
 
 
@@ -26,3 +32,26 @@ def reduction_named(name: str | None) -> Reduction:
         return Reduction.MEAN
     NAME.check_choice("reductionOptional", name)
     return REDUCTIONS[name]
+
+
+class Choice:
+    """What the targets of rows choose, for the steps of a chain: the class of each, what stands there, and its weight."""
+
+    def __init__(self, chain: Chain, source: Operand, target: Operand, weight: Operand | None, ignored: int) -> None:
+        self.threaded = source.shape[0] >= THREADED_ROWS
+        self.rows, classes = source.shape
+        self.classes = chain.room((self.rows,), np.int64)
+        self.values, self.weights = chain.room((self.rows,)), chain.room((self.rows,))
+        x, item = source.view.layout, source.dtype.itemsize
+        weight_stride = 0 if weight is None else weight.view.layout.strides[0]
+        numbers = (
+            *(self.rows, classes, ignored, code_of(source.dtype), item, *x.strides, code_of(target.dtype)),
+            *(target.view.layout.strides[0], weight is not None, weight_stride),
+        )
+        reads = (chain.of(source), chain.of(target), self.classes if weight is None else chain.of(weight))
+        chain.call("acl_emu_rows_choose", numbers, (*reads, *self.parts), threaded=self.threaded)
+
+    @property
+    def parts(self) -> tuple[Part, Part, Part]:
+        """All three of them."""
+        return self.classes, self.values, self.weights

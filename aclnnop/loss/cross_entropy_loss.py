@@ -1,11 +1,13 @@
 """aclnnCrossEntropyLoss: cross entropy of rows of logits, with their log probabilities for the backward pass."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from acl_emu.dtypes import INT32, INT64, DType, round_to
 from acl_emu.native import apply
+from acl_emu.native.calls import code_of
+from acl_emu.native.chain import Chain
 from acl_emu.native.marks import LANES, whole
 from acl_emu.spec import (
     CHOICE_LATER,
@@ -28,7 +30,7 @@ from acl_emu.spec import (
 )
 from acl_emu.spec.tiling import in_tiling
 from aclnnop.activation.along_axis import rest_of_exponentials
-from aclnnop.loss.class_rows import PRODUCTS, ClassWeight, ReductionName, check_rows, reduction_named
+from aclnnop.loss.class_rows import PRODUCTS, Choice, ClassWeight, ReductionName, check_rows, reduction_named
 from aclnnop.loss.class_targets import find_classes, reduced, target_weights
 
 
@@ -57,7 +59,7 @@ def aclnnCrossEntropyLoss(
         shape_is(logProbOut, input.shape, "as input")
     if lossOut.size == 0:
         return nothing()
-    return direct(
+    plan = direct(
         cross_entropy,
         reads=(input, target, weightOptional),
         writes=(lossOut, logProbOut),
@@ -67,6 +69,38 @@ def aclnnCrossEntropyLoss(
         ignored=ignoreIndex,
         smoothing=labelSmoothing,
     )
+    return in_steps(plan, input, target, weightOptional, ignoreIndex, reduction, labelSmoothing, lossOut, logProbOut)
+
+
+def in_steps(
+    plan: Plan,
+    input: Operand,
+    target: Operand,
+    weight: Operand | None,
+    ignored: int,
+    reduction: Reduction,
+    smoothing: float,
+    loss: Operand,
+    log_prob: Operand,
+) -> Plan:
+    """The plan, in C: what the targets choose, the log softmax, the losses."""
+    chain = Chain(plan)
+    rows, classes = input.shape
+    chosen = Choice(chain, input, target, weight, ignored)
+    largest, rest, spread = (chain.room((rows,)) for _ in range(3))
+    terms = (chain.of(log_prob), largest.with_axis(1), rest.with_axis(1))
+    options: dict[str, Any] = {"compute": np.float64, "single": True}
+    if smoothing:
+        by_class = chain.constant(np.ones(classes)) if weight is None else chain.of(weight)
+        reads = (chain.of(input), by_class.at(0, (1, classes), (0, *by_class.layout.strides)))
+        chain.kernel(smoothed_terms, reads, (*terms, spread.with_axis(1)), **options)
+    else:
+        chain.kernel(log_softmax_terms, (chain.of(input),), terms, **options)
+    factors = np.array([1 - smoothing, smoothing / classes]).view(np.int64)
+    numbers = (rows, reduction, code_of(loss.dtype), loss.view.layout.strides[0], smoothing != 0, *factors)
+    parts = (*chosen.parts, largest, rest, spread, chain.of(loss))
+    chain.call("acl_emu_rows_loss", numbers, parts, threaded=chosen.threaded)
+    return chain.planned()
 
 
 def cross_entropy(

@@ -6,11 +6,13 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT64, DType, round_to
 from acl_emu.native import apply
+from acl_emu.native.calls import code_of
+from acl_emu.native.chain import Chain
 from acl_emu.native.marks import LANES, ROW, whole
 from acl_emu.spec import CHOICE_LATER, Array, ConstFloatOut, Double, FloatIn, In, Int, Operand, Plan, Reduction, direct, nothing, operator
 from acl_emu.spec.checks import require, same_dtype, shape_is
 from acl_emu.spec.tiling import in_tiling
-from aclnnop.loss.class_rows import PRODUCTS, ClassWeight, ReductionName, check_rows, reduction_named
+from aclnnop.loss.class_rows import PRODUCTS, Choice, ClassWeight, ReductionName, check_rows, reduction_named
 from aclnnop.loss.class_targets import find_classes, target_weights
 from aclnnop.loss.negative_log_likelihood import single
 
@@ -46,7 +48,24 @@ def aclnnCrossEntropyLossGrad(
         return nothing()
     mean = reduction == Reduction.MEAN
     reads = (gradLoss, logProb, target, weightOptional)
-    return direct(gradient, reads=reads, writes=(out,), scratch={}, dtype=out.dtype, mean=mean, ignored=ignoreIndex)
+    plan = direct(gradient, reads=reads, writes=(out,), scratch={}, dtype=out.dtype, mean=mean, ignored=ignoreIndex)
+    return in_steps(plan, gradLoss, logProb, target, weightOptional, ignoreIndex, mean, out)
+
+
+def in_steps(
+    plan: Plan, grad: Operand, log_prob: Operand, target: Operand, weight: Operand | None, ignored: int, mean: bool, out: Operand
+) -> Plan:
+    """The plan, in C: what the targets choose, the share of each row, the softmax, and what is taken from the targets."""
+    chain = Chain(plan)
+    chosen = Choice(chain, log_prob, target, weight, ignored)
+    shares, x = chain.room((chosen.rows,)), out.view.layout
+    numbers: tuple[int, ...] = (chosen.rows, mean, code_of(grad.dtype), grad.view.layout.strides[0] if grad.size > 1 else 0)
+    chain.call("acl_emu_rows_shares", numbers, (chain.of(grad), chosen.classes, chosen.weights, shares), threaded=False)
+    chain.kernel(spread, (chain.of(log_prob), shares.with_axis(1)), (chain.of(out),), compute=np.float64, single=True)
+    parts = (chosen.classes, chosen.values, shares, chain.of(out))
+    numbers = (chosen.rows, code_of(out.dtype), out.dtype.itemsize, *x.strides)
+    chain.call("acl_emu_rows_targets", numbers, parts, threaded=chosen.threaded)
+    return chain.planned()
 
 
 def gradient(

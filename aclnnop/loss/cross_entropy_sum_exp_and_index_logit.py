@@ -6,8 +6,11 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, INT32
 from acl_emu.native import apply
+from acl_emu.native.calls import code_of, even_stride, stride_of
+from acl_emu.native.chain import Chain
 from acl_emu.native.marks import LANES, ROW, whole
 from acl_emu.spec import Array, In, Int, Operand, Out, Plan, Product, direct, operator, require, same_dtype, same_shape, shape_is
+from aclnnop.loss.class_rows import THREADED_ROWS
 
 Logits = Annotated[Operand, In(FLOAT, BF16, rank=(2, 3))]
 RowMaximum = Annotated[Operand, In(FLOAT, BF16)]
@@ -52,14 +55,38 @@ def aclnnCrossEntropySumExpAndIndexLogit(
     )
     same_shape(target, predictedLogitsOut, sumExpLogitsOut, targetOffsetOut, targetMaskOut)
     same_shape(vocabParallelLogits, expLogitsOut)
-    return direct(
-        sum_and_index,
-        reads=(vocabParallelLogits, target, globalLogitsMax),
-        writes=(predictedLogitsOut, sumExpLogitsOut, expLogitsOut, targetOffsetOut, targetMaskOut),
-        scratch={},
-        start=vocabStartIndex,
-        end=vocabEndIndex,
-    )
+    outputs = (predictedLogitsOut, sumExpLogitsOut, expLogitsOut, targetOffsetOut, targetMaskOut)
+    inputs = (vocabParallelLogits, target, globalLogitsMax)
+    plan = direct(sum_and_index, reads=inputs, writes=outputs, scratch={}, start=vocabStartIndex, end=vocabEndIndex)
+    return in_steps(plan, *inputs, *outputs, vocabStartIndex, vocabEndIndex)
+
+
+def in_steps(
+    plan: Plan,
+    logits: Operand,
+    target: Operand,
+    maximum: Operand,
+    predicted: Operand,
+    sum_exp: Operand,
+    exp_logits: Operand,
+    offset: Operand,
+    mask: Operand,
+    start: int,
+    end: int,
+) -> Plan:
+    """The plan, in C: what belongs to the targets, then the exponentials."""
+    chain = Chain(plan)
+    x, per_row = logits.view.layout, (target, maximum, predicted, offset, mask)
+    found = [even_stride(x.shape[:-1], x.strides[:-1]), x.strides[-1], *map(stride_of, per_row)]
+    strides = [stride for stride in found if stride is not None]
+    if len(strides) < len(found):
+        return plan
+    numbers = (target.size, start, end, code_of(logits.dtype), x.dtype.itemsize, *strides)
+    chain.call("acl_emu_rows_shard", numbers, [chain.of(one) for one in (logits, *per_row)], threaded=target.size >= THREADED_ROWS)
+    reads = chain.of(logits), chain.of(maximum).with_axis(maximum.rank)
+    writes = chain.of(exp_logits), chain.of(sum_exp).with_axis(sum_exp.rank)
+    chain.kernel(exponentials_and_sum, reads, writes, compute=np.float64, single=True)
+    return chain.planned()
 
 
 def sum_and_index(

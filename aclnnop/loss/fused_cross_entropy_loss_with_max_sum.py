@@ -6,6 +6,7 @@ import numpy as np
 
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
 from acl_emu.native import apply
+from acl_emu.native.chain import Chain
 from acl_emu.native.marks import LANES, ROW, whole
 from acl_emu.spec import Array, Float, In, Operand, Out, Plan, Product, direct, nothing, operator, require, same_shape, shape_is
 
@@ -42,20 +43,37 @@ def aclnnFusedCrossEntropyLossWithMaxSum(
         shape_is(softMaxOutOptional, (rows, width), "as vocabParallelLogitsOptional")
     if rows == 0:
         return nothing()
-    return direct(
+    plan = direct(
         loss_and_softmax,
         reads=(logitsMax, sumExpLogits, predictedLogits, vocabParallelLogitsOptional),
         writes=(lossOut, softMaxOutOptional),
         scratch={},
     )
+    chain = Chain(plan)
+    chain.kernel(losses, (chain.of(sumExpLogits), chain.of(predictedLogits)), (chain.of(lossOut),), compute=np.float64)
+    if vocabParallelLogitsOptional is not None and softMaxOutOptional is not None:
+        per_row = chain.of(logitsMax).with_axis(1), chain.of(sumExpLogits).with_axis(1)
+        chain.kernel(
+            probabilities,
+            (chain.of(vocabParallelLogitsOptional), *per_row),
+            (chain.of(softMaxOutOptional),),
+            compute=np.float64,
+            single=True,
+        )
+    return chain.planned()
 
 
 def loss_and_softmax(maximum: Array, sum_exp: Array, predicted: Array, logits: Array | None, loss: Array, softmax: Array | None) -> None:
     """Both formulas as if in float64, rounded once."""
-    loss[...] = np.log(sum_exp.astype(np.float64)) - predicted
+    apply(losses, (sum_exp, predicted), (loss,), compute=np.float64)
     if logits is not None and softmax is not None:
         rows = (logits, maximum[:, np.newaxis], sum_exp[:, np.newaxis])
         apply(probabilities, rows, (softmax,), compute=np.float64, single=True)
+
+
+def losses(total: Array, predicted: Array) -> Array:
+    """The loss of each row."""
+    return np.log(total) - predicted
 
 
 @whole(LANES, ROW, ROW)

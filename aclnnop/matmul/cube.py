@@ -1,8 +1,9 @@
 """Plain matrix products: what cubeMathType makes of their inputs, and the plan that accumulates in FLOAT and rounds once."""
 
 import enum
-from collections.abc import Callable
-from typing import Annotated
+import math
+from collections.abc import Callable, Container
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -13,7 +14,8 @@ from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
 from acl_emu.errors import AclnnInvalid
 from acl_emu.matmul import matmul
 from acl_emu.native import apply
-from acl_emu.native.casting import cast
+from acl_emu.native.casting import cast, same
+from acl_emu.native.chain import Chain, Part
 from acl_emu.spec import Array, In, IntKind, Operand, Out, Plan, Product, direct, nothing, require, shape_is
 
 ND = (ACL_FORMAT_ND,)
@@ -37,6 +39,8 @@ OLDER = (Product.A310P, Product.A910)
 
 Rounding = Callable[[Array], Array]
 
+MOST_MATRICES = 1 << 10
+"""Of a batch: each has its steps in the plan."""
 # Elements that are rounded at once, so that they stay in the cache meanwhile.
 BLOCK_ELEMENTS = 1 << 16
 
@@ -105,15 +109,48 @@ def product(
         scratch["b"] = ((inner, columns), np.float32)
     if added is not None or not (out.dtype is FLOAT and out.contiguous):
         scratch["total"] = ((rows, columns), np.float32)
-    return direct(
-        multiply,
-        reads=(left, right, added),
-        writes=(out,),
-        scratch=scratch,
-        lowered=lowered,
-        alpha=np.float32(alpha),
-        beta=np.float32(beta),
-    )
+    factors = {"alpha": np.float32(alpha), "beta": np.float32(beta)}
+    plan = direct(multiply, reads=(left, right, added), writes=(out,), scratch=scratch, lowered=lowered, **factors)
+    return in_steps(plan, left, right, out, lowered, added, scratch, factors)
+
+
+def in_steps(
+    plan: Plan,
+    left: Operand,
+    right: Operand,
+    out: Operand,
+    lowered: Rounding,
+    added: Operand | None,
+    scratch: Container[str],
+    factors: dict[str, Any],
+) -> Plan:
+    """The plan, in C: of each matrix of the batch casts, the product, and what is added."""
+    chain = Chain(plan)
+    lefts, rights, targets = (chain.of(operand) for operand in (left, right, out))
+    if right.rank == 1:
+        rights, targets = rights.with_axis(1), targets.with_axis(out.rank)
+    if left.rank == 1:
+        lefts, targets = lefts.with_axis(0), targets.with_axis(len(targets.layout.shape) - 1)
+    batch = targets.layout.shape[:-2]
+    if math.prod(batch) > MOST_MATRICES:
+        return plan
+
+    def taken(matrix: Part, room: str) -> Part:
+        return taken_in_steps(chain, matrix, chain.scratch(room), lowered) if room in scratch else matrix
+
+    factor: Part | None = None
+    for index in np.ndindex(batch):
+        if factor is None or right.rank > 2:
+            factor = taken(rights.matrix(index), "b")
+        target = targets.matrix(index)
+        result = chain.scratch("total") if "total" in scratch else target
+        values = taken(lefts.matrix(index), "a")
+        chain.product(values, factor, result)
+        if added is not None:
+            chain.kernel(weighted_sum, (result, chain.of(added)), (target,), **factors)
+        elif result is not target:
+            chain.kernel(same, (result,), (target,))
+    return chain.planned()
 
 
 def multiplies_as_it_lies(operand: Operand) -> bool:
@@ -167,6 +204,19 @@ def taken(matrix: Array, room: Array | None, lowered: Rounding) -> Array:
         step = max(1, BLOCK_ELEMENTS // max(1, room.shape[1]))
         for first in range(0, len(room), step):
             room[first : first + step] = lowered(room[first : first + step])
+    return room
+
+
+def taken_in_steps(chain: Chain, matrix: Part, room: Part, lowered: Rounding) -> Part:
+    """The same as steps of a chain."""
+    if lowered is to_half:
+        halves = chain.room(room.layout.shape, np.float16)
+        chain.kernel(same, (matrix,), (halves,))
+        matrix = halves
+    chain.kernel(same, (matrix,), (room,))
+    if lowered is to_hf32:
+        size = math.prod(room.layout.shape)
+        chain.call("acl_emu_gemm_shorten", (size,), (room,), threaded=size >= BLOCK_ELEMENTS)
     return room
 
 

@@ -1,5 +1,6 @@
 """aclnnFusedLinearCrossEntropyLossGrad: gradients of a linear layer under a vocabulary-parallel cross entropy."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -10,7 +11,9 @@ from acl_emu.errors import AclnnNullptr, AclnnRuntime
 from acl_emu.indexing import row_products
 from acl_emu.matmul import matmul
 from acl_emu.native import apply
-from acl_emu.native.casting import cast
+from acl_emu.native.calls import code_of
+from acl_emu.native.casting import cast, same
+from acl_emu.native.chain import Chain
 from acl_emu.spec import Array, Float, In, Operand, Operator, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
 from acl_emu.spec.operator import STANDARD_ORDER
 from aclnnop.matmul.vocabulary import (
@@ -22,6 +25,7 @@ from aclnnop.matmul.vocabulary import (
     block_of_words,
     block_scratch,
     blocks,
+    blocks_in_steps,
     require_targets,
     targets_within,
     unpack_mask,
@@ -34,6 +38,8 @@ SavedSoftmax = Annotated[Operand | None, In(FLOAT, optional=True, rank=2, format
 SMALLEST_VOCABULARY = 128
 # Gradients of logits that are rounded at once.
 PART_ELEMENTS = 1 << 20
+# From how many of them on a second thread is worth while.
+THREADED_ELEMENTS = 1 << 15
 # A logit in FLOAT is off by some rounding errors of its partial sums. They add up at random, as the square root of their number, which
 # BLAS keeps below some hundreds; partial sums are about as large as the logit, or as those of numbers with random signs.
 ROUNDING = 2.0**-24
@@ -92,7 +98,7 @@ def aclnnFusedLinearCrossEntropyLossGrad(
         return nothing()
     block = block_of_words(rows, vocabulary)
     part = min(rows, max(1, PART_ELEMENTS // block))
-    return direct(
+    plan = direct(
         gradients,
         reads=(grad, input, weight, targetMask, maskedTarget, logitsMaxOptional, sumExpLogitsOptional, softmaxOptional),
         writes=(inputGradOut, weightGradOut),
@@ -107,6 +113,63 @@ def aclnnFusedLinearCrossEntropyLossGrad(
         },
         rounded=input.dtype,
     )
+    saved = None if logitsMaxOptional is None or sumExpLogitsOptional is None else (logitsMaxOptional, sumExpLogitsOptional)
+    return in_steps(plan, grad, input, weight, targetMask, maskedTarget, saved, softmaxOptional, inputGradOut, weightGradOut)
+
+
+def in_steps(
+    plan: Plan,
+    grad: Operand,
+    input: Operand,
+    weight: Operand,
+    mask: Operand,
+    target: Operand,
+    saved: tuple[Operand, Operand] | None,
+    softmax: Operand | None,
+    input_grad: Operand,
+    weight_grad: Operand,
+) -> Plan:
+    """The plan, in C: the targets, then of each block the gradients of its logits, and what they contribute to both results."""
+    chain = Chain(plan)
+    (rows, width), half = input.shape, code_of(input.dtype)
+    own = chain.room((rows,), np.int64)
+    strides = target.view.layout.strides[0], mask.dtype is UINT8, mask.view.layout.strides[0]
+    numbers = (rows, weight.shape[0], code_of(target.dtype), *strides)
+    chain.call("acl_emu_words_masked", numbers, (chain.of(mask), chain.of(target), own), threaded=False)
+    features, input_sum, feature_norms = (chain.scratch(name) for name in ("features", "input_sum", "feature_norms"))
+    unit = unit_of(width)
+    for words, table, p in blocks_in_steps(chain, input, weight):
+        count = words.stop - words.start
+        across = chain.scratch("table_norms").rows(slice(0, count))
+        if softmax is None:
+            chain.product(features, table.turned, p)
+            if not words.start:
+                chain.kernel(norms, (features,), (feature_norms,), scale=unit * SPREAD / width**0.5)
+            chain.kernel(norms, (table,), (across,), scale=1.0)
+        for part in slices(rows, chain.scratch("least").layout.shape[0]):
+            shape = (part.stop - part.start, count)
+            low, high, here, mine = chain.scratch("least").dense(shape), chain.scratch("most").dense(shape), p.rows(part), own.rows(part)
+            scale = chain.of(grad).rows(part)
+            (scale_stride,) = scale.layout.strides
+            if softmax is not None:
+                given = chain.of(softmax).rows(part).turned.rows(words).turned
+                chain.kernel(np.multiply, (given, scale.with_axis(1)), (low,), compute=np.float64)
+                chain.kernel(same, (low,), (here,))
+                numbers = (shape[0], words.start, count, half, *given.layout.strides, scale_stride)
+                chain.call("acl_emu_words_given", numbers, (given, scale, mine, here), threaded=False)
+            elif saved is not None:
+                largest, total = (chain.of(operand).rows(part) for operand in saved)
+                reads = (here, *(values.with_axis(1) for values in (largest, total, scale)), feature_norms.rows(part), across.turned)
+                chain.kernel(bounds, reads, (low, high), unit=unit)
+                numbers = (shape[0], words.start, count, width, half, *largest.layout.strides, *total.layout.strides, scale_stride)
+                parts = (low, high, features.rows(part), table, mine, largest, total, scale, here)
+                chain.call("acl_emu_words_exact", numbers, parts, threaded=math.prod(shape) >= THREADED_ELEMENTS)
+        chain.product(p, table, input_sum, add=words.start > 0)
+        product = chain.scratch("product").rows(slice(0, count))
+        chain.product(p.turned, features, product)
+        chain.kernel(same, (product,), (chain.of(weight_grad).rows(words),))
+    chain.kernel(same, (input_sum,), (chain.of(input_grad),))
+    return chain.planned()
 
 
 def gradients(
@@ -157,12 +220,16 @@ def gradients(
     cast(input_sum, input_grad)
 
 
+def slices(rows: int, step: int) -> Iterator[slice]:
+    """Some rows at a time."""
+    return (slice(first, min(first + step, rows)) for first in range(0, rows, step))
+
+
 def parts(matrix: Array, room: Array) -> Iterator[tuple[slice, Array]]:
     """Some rows of a matrix at a time, and as much of a room for them."""
     rows, columns = matrix.shape
-    for first in range(0, rows, len(room)):
-        part = slice(first, min(first + len(room), rows))
-        count = part.stop - first
+    for part in slices(rows, len(room)):
+        count = part.stop - part.start
         yield part, room.reshape(-1)[: count * columns].reshape(count, columns)
 
 
@@ -186,7 +253,7 @@ def logit_gradients(
     numbers to be decided in FLOAT is computed again in float64.
     """
     width = features.shape[1]
-    unit = ROUNDING * min(width, LONGEST_SUM) ** 0.5
+    unit = unit_of(width)
     apply(norms, (features,), (feature_norms,), scale=unit * SPREAD / width**0.5)
     across = table_norms[: len(vectors)]
     apply(norms, (vectors,), (across,), scale=1.0)
@@ -201,6 +268,11 @@ def logit_gradients(
         exact = probability(logits, *(values[row, 0].astype(np.float64) for values in saved[:2]))
         exact -= own[part][row] == column
         p[part][row, column] = round_to(exact * grad[part][row], rounded)
+
+
+def unit_of(width: int) -> float:
+    """How far a logit may be off, relative to itself."""
+    return ROUNDING * math.sqrt(min(width, LONGEST_SUM))
 
 
 def probability(logits: Array, largest: Array, total: Array) -> Array:

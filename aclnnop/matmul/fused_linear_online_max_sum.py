@@ -7,7 +7,9 @@ import numpy as np
 from acl_emu.dtypes import BF16, FLOAT16, UINT8
 from acl_emu.matmul import matmul
 from acl_emu.native import apply
-from acl_emu.native.casting import cast
+from acl_emu.native.calls import code_of
+from acl_emu.native.casting import cast, same
+from acl_emu.native.chain import Chain
 from acl_emu.native.marks import LANES, whole
 from acl_emu.spec import Array, Int, Operand, Out, Plan, Product, direct, nothing, operator, require, same_dtype, shape_is
 from aclnnop.matmul.vocabulary import (
@@ -19,6 +21,7 @@ from aclnnop.matmul.vocabulary import (
     block_of_words,
     block_scratch,
     blocks,
+    blocks_in_steps,
     pack_mask,
     require_targets,
     targets_within,
@@ -63,17 +66,11 @@ def aclnnFusedLinearOnlineMaxSum(
         shape_is(vocabParallelLogitsOutOptional, (rows, vocabulary), "rows of input, rows of weight")
     if rows == 0 or width == 0:
         return nothing()
-    return direct(
+    results = (logitsMaxLocalOut, sumExpLogitsLocalOut, predictedLogitsLocalOut)
+    plan = direct(
         max_and_sum,
         reads=(input, weight, target),
-        writes=(
-            logitsMaxLocalOut,
-            sumExpLogitsLocalOut,
-            predictedLogitsLocalOut,
-            targetMaskOut,
-            maskedTargetOut,
-            vocabParallelLogitsOutOptional,
-        ),
+        writes=(*results, targetMaskOut, maskedTargetOut, vocabParallelLogitsOutOptional),
         scratch={
             **block_scratch(rows, width, block_of_words(rows, vocabulary)),
             "largest": ((rows, 1), np.float32),
@@ -84,6 +81,40 @@ def aclnnFusedLinearOnlineMaxSum(
         start=vocabStartIndex,
         end=vocabEndIndex,
     )
+    shard = vocabStartIndex, vocabEndIndex
+    return in_steps(plan, input, weight, target, shard, results, targetMaskOut, maskedTargetOut, vocabParallelLogitsOutOptional)
+
+
+def in_steps(
+    plan: Plan,
+    input: Operand,
+    weight: Operand,
+    target: Operand,
+    shard: tuple[int, int],
+    results: tuple[Operand, Operand, Operand],
+    mask: Operand,
+    masked_target: Operand,
+    logits: Operand | None,
+) -> Plan:
+    """The plan, in C: the targets, then of each block the product, its largest logits and sums, and what they make with those before."""
+    chain = Chain(plan)
+    rows = input.shape[0]
+    own, predicted = chain.room((rows,), np.int64), chain.room((rows,), np.float32)
+    strides = [operand.view.layout.strides[0] for operand in (target, mask, masked_target)]
+    reads = [chain.of(operand) for operand in (target, mask, masked_target)]
+    chain.call("acl_emu_words_local", (rows, weight.shape[0], *shard, code_of(target.dtype), *strides), (*reads, own), threaded=False)
+    so_far, of_block = ([chain.scratch(name) for name in names] for names in (("largest", "total"), ("block_largest", "block_total")))
+    for words, table, p in blocks_in_steps(chain, input, weight):
+        chain.product(chain.scratch("features"), table.turned, p)
+        if logits is not None:
+            chain.kernel(same, (p,), (chain.of(logits).turned.rows(words).turned,))
+        chain.kernel(largest_and_sum, (p,), of_block)
+        numbers = (rows, words.start, words.stop - words.start)
+        chain.call("acl_emu_words_merge", numbers, (p, own, *of_block, predicted, *so_far), threaded=False)
+    strides = [operand.view.layout.strides[0] for operand in results]
+    parts = (own, predicted, *so_far, *(chain.of(operand) for operand in results))
+    chain.call("acl_emu_words_finish", (rows, *strides), parts, threaded=False)
+    return chain.planned()
 
 
 def max_and_sum(

@@ -8,7 +8,8 @@ import numpy as np
 from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, INT32, INT64
 from acl_emu.errors import DeviceFault
-from acl_emu.native.casting import cast
+from acl_emu.native.casting import cast, same
+from acl_emu.native.chain import Chain, Part
 from acl_emu.spec import Array, In, Operand, Out
 
 ND = (ACL_FORMAT_ND,)
@@ -57,6 +58,25 @@ def blocks(input: Array, weight: Array, features: Array, table: Array, room: Arr
         words = slice(first, first + count)
         cast(weight[words], table[:count])
         yield Block(words, table[:count], room.reshape(-1)[: rows * count].reshape(rows, count))
+
+
+class BlockInSteps(NamedTuple):
+    """The same for the steps of a chain."""
+
+    words: slice
+    table: Part
+    room: Part
+
+
+def blocks_in_steps(chain: Chain, input: Operand, weight: Operand) -> Iterator[BlockInSteps]:
+    """What ``blocks`` does, as steps of a chain."""
+    chain.kernel(same, (chain.of(input),), (chain.scratch("features"),))
+    rows, vocabulary, step = input.shape[0], weight.shape[0], chain.scratch("table").layout.shape[0]
+    for first in range(0, vocabulary, step):
+        words = slice(first, min(first + step, vocabulary))
+        table = chain.scratch("table").rows(slice(0, words.stop - first))
+        chain.kernel(same, (chain.of(weight).rows(words),), (table,))
+        yield BlockInSteps(words, table, chain.scratch("room").dense((rows, words.stop - first)))
 
 
 def targets_within(words: slice, counted: Array, target: Array) -> tuple[Array, Array]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -14,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from acl_emu import memory, native, plans
+from acl_emu import native, plans
 from acl_emu.native import engine, functions
 from tests.operators.accuracy import FLOAT, spacing
 
@@ -30,7 +28,7 @@ def engine_is(entries: engine.Entries | None) -> Iterator[None]:
 
     def forget() -> None:
         plans.forget()
-        native._program_of.cache_clear()
+        native.program_of.cache_clear()
         functions.function.cache_clear()
 
     with pytest.MonkeyPatch.context() as patch:
@@ -43,21 +41,11 @@ def engine_is(entries: engine.Entries | None) -> Iterator[None]:
             forget()
 
 
-def load(path: Path) -> engine.Entries:
-    """Another build of the engine."""
-    holding, releasing = ctypes.PyDLL(str(path)), ctypes.CDLL(str(path))
-    for entry in (holding.acl_emu_engine_run, releasing.acl_emu_engine_run):
-        entry.restype = ctypes.c_int64
-        entry.argtypes = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-    releasing.acl_emu_engine_set_regions(ctypes.byref(memory.REGION_TABLE))
-    return engine.Entries(holding.acl_emu_engine_run, releasing.acl_emu_engine_run, releasing.acl_emu_engine_find_fused)
-
-
 def program_of(kernel: Callable[..., Any], inputs: Sequence[Array], outputs: Sequence[Array], **options: Any) -> native.Program | None:
     """The program that native.apply runs."""
     compute, single = np.dtype(options.pop("compute", np.float32)), options.pop("single", False)
     layouts = tuple(map(native.layout_of, inputs)), tuple(map(native.layout_of, outputs))
-    return native._program_of(kernel, *layouts, compute, single, tuple(sorted(options.items())))
+    return native.program_of(kernel, *layouts, compute, single, tuple(sorted(options.items())))
 
 
 class Plan(NamedTuple):
@@ -72,7 +60,7 @@ class Plan(NamedTuple):
 
 def plan_of(program: native.Program) -> Plan:
     """Read from the numbers that the engine reads."""
-    header = struct.unpack_from("16q", program._numbers)
+    header = struct.unpack_from("16q", program.numbers)
     return Plan(("map", "blocks", "rows", "columns", "totals")[header[1]], header[14] >= 0, header[15])
 
 

@@ -14,6 +14,8 @@ from tests.conftest import run_python
 from tests.native.support import engine_is
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, rounded, spacing
 from tests.operators.case import Case, numbers
+from tests.operators.examples import EXAMPLES
+from tests.operators.test_registry import on_a_chip_that_has
 
 Array = npt.NDArray[Any]
 NONE, MEAN, SUM = 0, 1, 2
@@ -55,6 +57,63 @@ def nll_slope(shape: tuple[int, ...], dtype: np.dtype[Any], reduction: int = NON
             "out": numbers(shape, dtype, 4),
         },
     )
+
+
+def entropy(rows: int, classes: int, dtype: np.dtype[Any], reduction: str, smoothing: float = 0, weighted: bool = False) -> Case:
+    return Case(
+        "aclnnCrossEntropyLoss",
+        {
+            "input": numbers((rows, classes), dtype, 1, 3),
+            "target": targets((rows,), classes),
+            "weightOptional": np.abs(numbers((classes,), FLOAT, 2)) if weighted else None,
+            "reductionOptional": reduction,
+            "ignoreIndex": 1,
+            "labelSmoothing": smoothing,
+            "lseSquareScaleForZloss": 0.0,
+            "returnZloss": False,
+            "lossOut": numbers((rows,) if reduction == "none" else (1,), dtype, 3),
+            "logProbOut": numbers((rows, classes), dtype, 4),
+            "zlossOut": numbers((1,), dtype, 5),
+            "lseForZlossOut": numbers((rows,), dtype, 6),
+        },
+    )
+
+
+def entropy_slope(rows: int, classes: int, dtype: np.dtype[Any], reduction: str, weighted: bool = False) -> Case:
+    return Case(
+        "aclnnCrossEntropyLossGrad",
+        {
+            "gradLoss": numbers((rows,) if reduction == "none" else (1,), dtype, 1),
+            "logProb": -np.abs(numbers((rows, classes), dtype, 2)),
+            "target": targets((rows,), classes),
+            "weightOptional": np.abs(numbers((classes,), FLOAT, 3)) if weighted else None,
+            "gradZlossOptional": None,
+            "lseForZlossOptional": None,
+            "reductionOptional": reduction,
+            "ignoreIndex": 1,
+            "labelSmoothing": 0.0,
+            "lseSquareScaleForZloss": 0.0,
+            "out": numbers((rows, classes), dtype, 4),
+        },
+    )
+
+
+def product(a: tuple[int, ...], b: tuple[int, ...], dtype: np.dtype[Any], mode: int = 0) -> Case:
+    """Sums are exact, of whole numbers or of a single term: nothing depends on the order."""
+    values = [numbers(shape, dtype, seed) for seed, shape in enumerate((a, b))]
+    if a[-1] > 1:
+        values = [np.rint(8 * each.astype(np.float64)).astype(dtype) for each in values]
+    out = np.matmul(*(each.astype(np.float32) for each in values))
+    arguments = {"self": values[0], "mat2": values[1], "out": np.full(out.shape, 7, dtype)}
+    return Case("aclnnMatmul", {**arguments, "cubeMathType": mode if dtype == FLOAT else 0})
+
+
+def sum_with_product(dtype: np.dtype[Any], *, inplace: bool) -> Case:
+    rows, inner, columns = 300, 40, 290
+    a, b, added = (np.rint(8 * numbers(shape, FLOAT, 1)).astype(dtype) for shape in ((rows, inner), (inner, columns), (rows, columns)))
+    outputs = {"selfRef": added} if inplace else {"self": added[:1], "out": np.full((rows, columns), 7, dtype)}
+    factors = {"mat1": a, "mat2": b, "beta": 0.3, "alpha": 0.7, "cubeMathType": 0}
+    return Case("aclnnInplaceAddmm" if inplace else "aclnnAddmm", {**outputs, **factors})
 
 
 def multilabel(rows: int, classes: int, dtype: np.dtype[Any], reduction: int = NONE) -> Case:
@@ -119,6 +178,20 @@ CASES: dict[str, Callable[[np.dtype[Any]], Case]] = {
     **{f"images {mode}": lambda dtype, mode=mode: nll((3, 9, 40, 31), dtype, mode) for mode in (NONE, MEAN, SUM)},
     **{f"slopes of rows {mode}": lambda dtype, mode=mode: nll_slope((1303, 37), dtype, mode) for mode in (NONE, MEAN)},
     **{f"slopes of images {mode}": lambda dtype, mode=mode: nll_slope((3, 9, 40, 31), dtype, mode) for mode in (NONE, MEAN)},
+    **{
+        f"entropy {mode} {smoothing} {weighted}": lambda dtype, how=(mode, smoothing, weighted): entropy(1303, 37, dtype, *how)
+        for mode, smoothing, weighted in (("none", 0, True), ("mean", 0.1, True), ("mean", 0.1, False), ("sum", 0, False))
+    },
+    **{
+        f"slopes of entropy {mode} {weighted}": lambda dtype, how=(mode, weighted): entropy_slope(1303, 37, dtype, *how)
+        for mode, weighted in (("none", False), ("mean", True), ("sum", False))
+    },
+    **{
+        f"product {a} {b}": lambda dtype, a=a, b=b: product(a, b, dtype)
+        for a, b in (((3, 1, 40, 50), (2, 50, 60)), ((50,), (2, 50, 60)), ((2, 40, 50), (50,)), ((70,), (70,)), ((300, 64), (64, 700)))
+    },
+    **{f"product {mode}": lambda dtype, mode=mode: product((300, 1), (1, 500), dtype, mode) for mode in (1, 2, 3)},
+    **{f"sum with product {inplace}": lambda dtype, inplace=inplace: sum_with_product(dtype, inplace=inplace) for inplace in (False, True)},
     **{f"labels {mode}": lambda dtype, mode=mode: multilabel(37, 1100, dtype, mode) for mode in (NONE, MEAN, SUM)},
     "few labels": lambda dtype: multilabel(5, 3, dtype),
     **{f"ctc {zero}": lambda dtype, zero=zero: ctc(dtype, zero=zero) for zero in (False, True)},
@@ -151,20 +224,39 @@ def test_both_ways(name: str, dtype: np.dtype[Any], layout: int, device: int) ->
         assert_near(found, expected)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_all_of_them_are_done_by_a_function(name: str, device: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = CASES[name](FLOAT)
-    left: list[str] = []
+def left_to_numpy(case: Case) -> list[bool]:
+    """Of each kernel that a function is asked to do, whether it left the work to numpy."""
+    left: list[bool] = []
     original = Call.__call__
 
     def watched(self: Call, *bound: Any) -> None:
-        monkeypatch.setattr(Call, "in_numpy", lambda *_: left.append(name))
-        left.append("")
+        left.append(False)
+        patch.setattr(Call, "in_numpy", lambda *_: left.__setitem__(-1, True))
         original(self, *bound)
 
-    monkeypatch.setattr(Call, "__call__", watched)
-    case.results()
-    assert left == [""]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Call, "__call__", watched)
+        case.results()
+    return left
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_of_them_are_done_by_a_function(name: str, device: int) -> None:
+    assert left_to_numpy(CASES[name](FLOAT)) == [False]
+
+
+IN_STEPS = (
+    *("aclnnAddmm", "aclnnCrossEntropyLoss", "aclnnCrossEntropyLossGrad", "aclnnCrossEntropySumExpAndIndexLogit"),
+    *("aclnnFusedCrossEntropyLossWithMaxSum", "aclnnFusedLinearCrossEntropyLossGrad", "aclnnFusedLinearOnlineMaxSum"),
+    *("aclnnInplaceAddmm", "aclnnMatmul", "aclnnMm"),
+)
+
+
+@pytest.mark.parametrize("operator", IN_STEPS)
+def test_rows_of_steps_are_done_in_c(operator: str, device: int) -> None:
+    for case in EXAMPLES[operator]():
+        with on_a_chip_that_has(case):
+            assert left_to_numpy(case) == [False]
 
 
 STREAMED = [(3, 40, 211, 97), (2500, 1031), (3, 1000003)]
@@ -198,16 +290,16 @@ import acl_emu as acl, aclnnop, numpy as np
 acl.aclrtSetDevice(0)
 stream, _ = acl.aclrtCreateStream()
 memory, _ = acl.aclrtMalloc(1 << 22, 0)
-CODES = {"float32": acl.ACL_FLOAT, "int64": acl.ACL_INT64}
+CODES = {"float32": acl.ACL_FLOAT, "float16": acl.ACL_FLOAT16, "int64": acl.ACL_INT64}
 
 def tensor(array, offset, upload=True):
     if upload:
         acl.aclrtMemcpy(memory + offset, array.nbytes, array, array.nbytes, acl.ACL_MEMCPY_HOST_TO_DEVICE)
     return acl.aclCreateTensor(array.shape, CODES[array.dtype.name], None, 0, acl.ACL_FORMAT_ND, array.shape, memory + offset)
 
-def call(name, *arguments):
+def call(name, *arguments, workspace=None):
     size, executor, status = getattr(aclnnop, name + "GetWorkspaceSize")(*arguments)
-    assert not status and not getattr(aclnnop, name)(None, size, executor, stream)
+    assert not status and not getattr(aclnnop, name)(workspace, size, executor, stream)
     return acl.aclrtSynchronizeStream(stream)
 
 def held(array, offset):
@@ -250,6 +342,55 @@ for shape in ((1303, 17), (3, 17, 40, 31)):
 def test_a_fault_leaves_the_gradient_alone() -> None:
     run = run_python(_DEVICE + _FAULTS)
     assert run.stdout.split() == ["True"] * 18, run.stdout + run.stderr
+
+
+_AGAIN = """
+from acl_emu.native.calls import Call
+asked, original = [], Call.__call__
+def watched(self, *bound):
+    asked.append(True)
+    original(self, *bound)
+Call.__call__ = watched
+
+a, b = np.arange(600).reshape(20, 30).astype(np.float16) % 7, np.arange(1200).reshape(30, 40).astype(np.float16) % 5
+room, workspace = np.empty((20, 40), np.float16), memory + (1 << 20)
+product = tensor(a, 0), tensor(b, 8192), tensor(room, 16384, upload=False), 0
+x, target = np.arange(80, dtype=np.float32).reshape(20, 4) % 3, np.arange(20) % 4
+log = x - x.max(1, keepdims=True) - np.log(np.exp(x - x.max(1, keepdims=True)).sum(1, keepdims=True))
+losses, others = np.empty(20, np.float32), [tensor(x[:1, :1], offset, upload=False) for offset in (98304, 102400)]
+outs = tensor(losses, 81920, upload=False), tensor(x, 90112, upload=False)
+entropy = tensor(x, 65536), tensor(target, 73728), None, "none", -100, 0.0, 0.0, False, *outs, *others
+for _ in range(5):
+    assert call("aclnnMatmul", *product, workspace=workspace) == call("aclnnCrossEntropyLoss", *entropy) == 0
+    print((held(room, 16384) == a @ b).all(), np.allclose(held(losses, 81920), -log[np.arange(20), target]))
+    acl.aclrtMemset(memory + 16384, 1600, 0, 1600)
+    acl.aclrtMemset(memory + 81920, 80, 0, 80)
+print(len(asked) <= 4)
+target[7] = 4
+acl.aclrtMemcpy(memory + 73728, 160, target, 160, acl.ACL_MEMCPY_HOST_TO_DEVICE)
+print(call("aclnnCrossEntropyLoss", *entropy) == acl.ACL_ERROR_RT_AICORE_EXCEPTION, "target[7] is 4" in acl.aclGetRecentErrMsg())
+print((held(losses, 81920) == 0).all(), len(asked) > 4)
+"""
+
+
+def test_calls_that_come_again_need_no_python() -> None:
+    """Until one of them goes wrong: then numpy has the words, and nothing has been written."""
+    run = run_python(_DEVICE + _AGAIN)
+    assert run.stdout.split() == ["True"] * 15, run.stdout + run.stderr
+
+
+_NO_WORKSPACE = """
+a, room = np.ones((20, 20), np.float16), np.empty((20, 20), np.float16)
+inputs = tensor(a, 0), tensor(a, 8192), tensor(room, 16384, upload=False), 0
+for workspace in (memory + (1 << 20), memory + (1 << 20), memory + (1 << 20), 4096):
+    print(call("aclnnMatmul", *inputs, workspace=workspace) == (0 if workspace > 4096 else acl.ACL_ERROR_RT_AICORE_EXCEPTION))
+print("workspace" in acl.aclGetRecentErrMsg())
+"""
+
+
+def test_a_workspace_that_is_not_there() -> None:
+    run = run_python(_DEVICE + _NO_WORKSPACE)
+    assert run.stdout.split() == ["True"] * 5, run.stdout + run.stderr
 
 
 _DIGESTS = """

@@ -154,9 +154,9 @@ def test_no_bit_depends_on_the_number_of_threads(name: str, monkeypatch: pytest.
     found = []
     for count in (1, 2, 5, 5):
         monkeypatch.setattr(soc, "threads", lambda count=count: count)
-        native._program_of.cache_clear()
+        native.program_of.cache_clear()
         found.append(run(kernel, inputs, np.zeros(shape, inputs[0].dtype), **options))
-    native._program_of.cache_clear()
+    native.program_of.cache_clear()
     for other in found[1:]:
         assert_same(found[0], other)
 

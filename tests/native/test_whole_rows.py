@@ -190,11 +190,11 @@ def test_no_bit_depends_on_the_number_of_threads(name: str, dtype: np.dtype[Any]
     found = []
     for count in (1, 2, 5):
         monkeypatch.setattr(soc, "threads", lambda count=count: count)
-        native._program_of.cache_clear()
+        native.program_of.cache_clear()
         outputs = given.outputs()
         run(given.known.kernel, given.inputs, *outputs, compute=np.float64, axis=axis, **given.constants)
         found.append(outputs)
-    native._program_of.cache_clear()
+    native.program_of.cache_clear()
     for others in found[1:]:
         for first, other in zip(found[0], others, strict=True):
             assert_same(first, other)

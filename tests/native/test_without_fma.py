@@ -11,6 +11,7 @@ import pytest
 
 from acl_emu.codegen import fused
 from acl_emu.cshim import build
+from acl_emu.native import engine
 from tests.native.functions import (
     BINARY,
     EXACT,
@@ -25,7 +26,7 @@ from tests.native.functions import (
 )
 from tests.native.graphs import signatures, whole
 from tests.native.rows import LAYOUTS, check_kinds, check_layout
-from tests.native.support import engine_is, load
+from tests.native.support import engine_is
 from tests.native.whole import check_rounding
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16
 
@@ -63,7 +64,7 @@ def test_the_same_with_fewer_instructions(name: str, tmp_path: Path) -> None:
     if not runs(name):
         pytest.skip("not on this processor")
     ulps = ULPS if BUILDS[name] else ULPS_WITHOUT_FMA
-    with engine_is(load(build_engine(tmp_path, BUILDS[name], [*ELEMENTWISE, *ROWS]))):
+    with engine_is(engine.load(build_engine(tmp_path, BUILDS[name], [*ELEMENTWISE, *ROWS]))):
         for function in (*UNARY, *BINARY):
             check_arithmetic(function, 20_000)
         for function in EXACT:
