@@ -242,11 +242,21 @@ class _Kernel:
         kind = "float" if lane == "f" else "double"
         return spelled(name, kind, lane if self.graph.is_lane(name) else kind[0])
 
-    def _statement(self, name: str, lane: str) -> str:
+    def _statement(self, name: str, lane: str, *, followed: bool = False) -> str:
         step, kind = self.graph.steps[name], "float" if lane == "f" else "double"
         result = "mask" if step.op in MASKS else "vector"
         arguments = [self._refer(argument, lane) for argument in step.arguments]
-        return f"const {kind}_{result} {lane}{name} = {_expression(self.graph, step, arguments, kind)};"
+        expression = _expression(self.graph, step, arguments, kind)
+        if followed and self.exactness.is_followed(name):
+            op, arguments = self._operation(name)
+            expression = f"near_{op}_{self.storage}({', '.join(arguments)})"
+        return f"const {kind}_{result} {lane}{name} = {expression};"
+
+    def _operation(self, name: str) -> tuple[str, list[str]]:
+        """A step of plain arithmetic on float as an operation on two numbers."""
+        step = self.graph.steps[name]
+        op, arguments = ("mul", step.arguments * 2) if step.op == "square" else (step.op, step.arguments)
+        return op, [self._refer(argument, "f") for argument in arguments]
 
     def _floats(self, needed: Sequence[str], at_hand: Sequence[str], *, doubtful: bool) -> Iterator[str]:
         """The steps in float, and where they are doubtful."""
@@ -256,7 +266,7 @@ class _Kernel:
             if name in at_hand:
                 yield f"        const float_vector f{name} = read_float((const float *)call->kept[{self.graph.kept.index(name)}] + i);"
             elif name in self.graph.steps:
-                yield f"        {self._statement(name, 'f')}"
+                yield f"        {self._statement(name, 'f', followed=doubtful and self.exactness.applies)}"
                 if doubtful:
                     yield from self._inexact(name) if self.exactness.applies else self._doubts(name)
 
@@ -295,19 +305,17 @@ class _Kernel:
                 yield f"    certain &= is_moderate(d{name}[0]);"
             if name in graph.constants and (name[0] == "x" or self.exactness.applies):
                 yield f"    certain &= is_float(call->constants[{name[1:]}]);"
-            if name[0] == "i" and self.storage == "bf16" and self.exactness.has_products:
+            if name[0] == "i" and self.storage == "bf16" and not self.exactness.applies and graph.has_products:
                 yield f"    certain &= is_moderate_bf16(in{name[1:]}, n);"
 
     def _inexact(self, name: str) -> Iterator[str]:
         """Where a step is not exact, if that matters."""
-        step = self.graph.steps[name]
         ending = [one for out in self.graph.outputs for one in self.exactness.rounded.get(out, [])]
-        if name in (*self.exactness.required, *ending) and name in self.exactness.rounded.get(name, []):
-            op, arguments = ("mul", step.arguments * 2) if step.op == "square" else (step.op, step.arguments)
-            given = ", ".join([*(self._refer(argument, "f") for argument in arguments), f"f{name}"])
-            yield f"        const float_mask r{name} = inexact_{op}({given});"
-            if name in self.exactness.required:
-                yield f"        doubt |= r{name};"
+        if name not in (*self.exactness.required, *ending):
+            return
+        op, arguments = self._operation(name)
+        found = f"inexact_{op}_{self.storage}({', '.join([*arguments, f'f{name}'])})"
+        yield f"        doubt |= {found};" if name in self.exactness.required else f"        const float_mask r{name} = {found};"
 
     def _doubts(self, name: str) -> Iterator[str]:
         graph, step, errors = self.graph, self.graph.steps[name], last_errors(self.graph)[0]

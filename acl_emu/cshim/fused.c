@@ -41,10 +41,10 @@ static void g0_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(-0.5);
-        const float_mask rt0 = inexact_add(fi0, all_float(-0.5), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(-0.5));
+        doubt |= inexact_add_f16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -80,10 +80,10 @@ static void g0_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(-0.5);
-        const float_mask rt0 = inexact_add(fi0, all_float(-0.5), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(-0.5));
+        doubt |= inexact_add_bf16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -149,10 +149,10 @@ static void g1_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(-1);
-        const float_mask rt0 = inexact_add(fi0, all_float(-1), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(-1));
+        doubt |= inexact_add_f16(fi0, all_float(-1), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -188,10 +188,10 @@ static void g1_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(-1);
-        const float_mask rt0 = inexact_add(fi0, all_float(-1), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(-1));
+        doubt |= inexact_add_bf16(fi0, all_float(-1), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -257,10 +257,10 @@ static void g2_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(0);
-        const float_mask rt0 = inexact_add(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(0));
+        doubt |= inexact_add_f16(fi0, all_float(0), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -296,10 +296,10 @@ static void g2_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(0);
-        const float_mask rt0 = inexact_add(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(0));
+        doubt |= inexact_add_bf16(fi0, all_float(0), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -365,10 +365,10 @@ static void g3_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(0.5);
-        const float_mask rt0 = inexact_add(fi0, all_float(0.5), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(0.5));
+        doubt |= inexact_add_f16(fi0, all_float(0.5), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -404,10 +404,10 @@ static void g3_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(0.5);
-        const float_mask rt0 = inexact_add(fi0, all_float(0.5), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(0.5));
+        doubt |= inexact_add_bf16(fi0, all_float(0.5), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -473,10 +473,10 @@ static void g4_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(1);
-        const float_mask rt0 = inexact_add(fi0, all_float(1), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(1));
+        doubt |= inexact_add_f16(fi0, all_float(1), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -512,10 +512,10 @@ static void g4_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(1);
-        const float_mask rt0 = inexact_add(fi0, all_float(1), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(1));
+        doubt |= inexact_add_bf16(fi0, all_float(1), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -581,10 +581,10 @@ static void g5_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(2);
-        const float_mask rt0 = inexact_add(fi0, all_float(2), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(2));
+        doubt |= inexact_add_f16(fi0, all_float(2), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -620,10 +620,10 @@ static void g5_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(2);
-        const float_mask rt0 = inexact_add(fi0, all_float(2), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(2));
+        doubt |= inexact_add_bf16(fi0, all_float(2), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -697,10 +697,10 @@ static void g6_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + fi1;
-        const float_mask rt0 = inexact_add(fi0, fi1, ft0);
+        const float_vector ft0 = near_add_f16(fi0, fi1);
+        doubt |= inexact_add_f16(fi0, fi1, ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -742,10 +742,10 @@ static void g6_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + fi1;
-        const float_mask rt0 = inexact_add(fi0, fi1, ft0);
+        const float_vector ft0 = near_add_bf16(fi0, fi1);
+        doubt |= inexact_add_bf16(fi0, fi1, ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -821,10 +821,10 @@ static void g7_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + fk0;
-        const float_mask rt0 = inexact_add(fi0, fk0, ft0);
+        const float_vector ft0 = near_add_f16(fi0, fk0);
+        doubt |= inexact_add_f16(fi0, fk0, ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -865,10 +865,10 @@ static void g7_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + fk0;
-        const float_mask rt0 = inexact_add(fi0, fk0, ft0);
+        const float_vector ft0 = near_add_bf16(fi0, fk0);
+        doubt |= inexact_add_bf16(fi0, fk0, ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -2624,8 +2624,6 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -2634,14 +2632,12 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
-        const float_vector ft3 = all_float(1) - fi0;
-        const float_mask rt3 = inexact_sub(all_float(1), fi0, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = fi0 * ft3;
-        const float_mask rt4 = inexact_mul(fi0, ft3, ft4);
-        doubt |= rt4;
-        const float_vector ft5 = fi1 / ft4;
-        const float_mask rt5 = inexact_div(fi1, ft4, ft5);
+        const float_vector ft3 = near_sub_bf16(all_float(1), fi0);
+        doubt |= inexact_sub_bf16(all_float(1), fi0, ft3);
+        const float_vector ft4 = near_mul_bf16(fi0, ft3);
+        doubt |= inexact_mul_bf16(fi0, ft3, ft4);
+        const float_vector ft5 = near_div_bf16(fi1, ft4);
+        const float_mask rt5 = inexact_div_bf16(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
@@ -2786,8 +2782,6 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -2798,14 +2792,12 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
-        const float_vector ft3 = all_float(1) - fi0;
-        const float_mask rt3 = inexact_sub(all_float(1), fi0, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = fi0 * ft3;
-        const float_mask rt4 = inexact_mul(fi0, ft3, ft4);
-        doubt |= rt4;
-        const float_vector ft5 = fi1 / ft4;
-        const float_mask rt5 = inexact_div(fi1, ft4, ft5);
+        const float_vector ft3 = near_sub_bf16(all_float(1), fi0);
+        doubt |= inexact_sub_bf16(all_float(1), fi0, ft3);
+        const float_vector ft4 = near_mul_bf16(fi0, ft3);
+        doubt |= inexact_mul_bf16(fi0, ft3, ft4);
+        const float_vector ft5 = near_div_bf16(fi1, ft4);
+        const float_mask rt5 = inexact_div_bf16(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, fk0, ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
@@ -3080,8 +3072,6 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -3090,14 +3080,12 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_mask ft2 = ft0 | ft1;
-        const float_vector ft3 = all_float(1) - fi0;
-        const float_mask rt3 = inexact_sub(all_float(1), fi0, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = fi0 * ft3;
-        const float_mask rt4 = inexact_mul(fi0, ft3, ft4);
-        doubt |= rt4;
-        const float_vector ft5 = fi1 / ft4;
-        const float_mask rt5 = inexact_div(fi1, ft4, ft5);
+        const float_vector ft3 = near_sub_bf16(all_float(1), fi0);
+        doubt |= inexact_sub_bf16(all_float(1), fi0, ft3);
+        const float_vector ft4 = near_mul_bf16(fi0, ft3);
+        doubt |= inexact_mul_bf16(fi0, ft3, ft4);
+        const float_vector ft5 = near_div_bf16(fi1, ft4);
+        const float_mask rt5 = inexact_div_bf16(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
@@ -3388,8 +3376,6 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
@@ -3402,14 +3388,12 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
         const float_mask ft2 = ft0 | ft1;
-        const float_vector ft3 = all_float(1) - fi0;
-        const float_mask rt3 = inexact_sub(all_float(1), fi0, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = fi0 * ft3;
-        const float_mask rt4 = inexact_mul(fi0, ft3, ft4);
-        doubt |= rt4;
-        const float_vector ft5 = fi1 / ft4;
-        const float_mask rt5 = inexact_div(fi1, ft4, ft5);
+        const float_vector ft3 = near_sub_bf16(all_float(1), fi0);
+        doubt |= inexact_sub_bf16(all_float(1), fi0, ft3);
+        const float_vector ft4 = near_mul_bf16(fi0, ft3);
+        doubt |= inexact_mul_bf16(fi0, ft3, ft4);
+        const float_vector ft5 = near_div_bf16(fi1, ft4);
+        const float_mask rt5 = inexact_div_bf16(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
@@ -3611,8 +3595,8 @@ static void g27_f16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
+        const float_vector ft3 = near_mul_f16(fi0, ft2);
+        const float_mask rt3 = inexact_mul_f16(fi0, ft2, ft3);
         half_vector ht3;
         doubt |= middle_f16(ft3, rt3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3660,8 +3644,6 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -3670,8 +3652,8 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
+        const float_vector ft3 = near_mul_bf16(fi0, ft2);
+        const float_mask rt3 = inexact_mul_bf16(fi0, ft2, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3775,11 +3757,10 @@ static void g28_f16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = ft3 / all_float(2);
-        const float_mask rt4 = inexact_div(ft3, all_float(2), ft4);
+        const float_vector ft3 = near_mul_f16(fi0, ft2);
+        doubt |= inexact_mul_f16(fi0, ft2, ft3);
+        const float_vector ft4 = near_div_f16(ft3, all_float(2));
+        const float_mask rt4 = inexact_div_f16(ft3, all_float(2), ft4);
         half_vector ht4;
         doubt |= middle_f16(ft4, rt4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3811,8 +3792,6 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -3821,11 +3800,10 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = ft3 / all_float(2);
-        const float_mask rt4 = inexact_div(ft3, all_float(2), ft4);
+        const float_vector ft3 = near_mul_bf16(fi0, ft2);
+        doubt |= inexact_mul_bf16(fi0, ft2, ft3);
+        const float_vector ft4 = near_div_bf16(ft3, all_float(2));
+        const float_mask rt4 = inexact_div_bf16(ft3, all_float(2), ft4);
         half_vector ht4;
         doubt |= middle_bf16(ft4, rt4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3919,11 +3897,10 @@ static void g29_f16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = ft3 / fk0;
-        const float_mask rt4 = inexact_div(ft3, fk0, ft4);
+        const float_vector ft3 = near_mul_f16(fi0, ft2);
+        doubt |= inexact_mul_f16(fi0, ft2, ft3);
+        const float_vector ft4 = near_div_f16(ft3, fk0);
+        const float_mask rt4 = inexact_div_f16(ft3, fk0, ft4);
         half_vector ht4;
         doubt |= middle_f16(ft4, rt4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3957,8 +3934,6 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -3969,11 +3944,10 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = ft3 / fk0;
-        const float_mask rt4 = inexact_div(ft3, fk0, ft4);
+        const float_vector ft3 = near_mul_bf16(fi0, ft2);
+        doubt |= inexact_mul_bf16(fi0, ft2, ft3);
+        const float_vector ft4 = near_div_bf16(ft3, fk0);
+        const float_mask rt4 = inexact_div_bf16(ft3, fk0, ft4);
         half_vector ht4;
         doubt |= middle_bf16(ft4, rt4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -6214,10 +6188,10 @@ static void g42_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6263,10 +6237,10 @@ static void g42_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6351,10 +6325,10 @@ static void g43_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6400,10 +6374,10 @@ static void g43_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6487,13 +6461,12 @@ static void g44_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_f16(all_float(0), fi1);
+        doubt |= inexact_mul_f16(all_float(0), fi1, ft0);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6517,20 +6490,17 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(all_float(0), fi1);
+        doubt |= inexact_mul_bf16(all_float(0), fi1, ft0);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6598,13 +6568,12 @@ static void g45_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_f16(all_float(0), fi1);
+        doubt |= inexact_mul_f16(all_float(0), fi1, ft0);
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6628,20 +6597,17 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(all_float(0), fi1);
+        doubt |= inexact_mul_bf16(all_float(0), fi1, ft0);
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6710,10 +6676,10 @@ static void g46_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6759,10 +6725,10 @@ static void g46_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6847,10 +6813,10 @@ static void g47_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6896,10 +6862,10 @@ static void g47_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6984,10 +6950,10 @@ static void g48_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -7027,18 +6993,17 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(all_float(2), fi1);
+        doubt |= inexact_mul_bf16(all_float(2), fi1, ft0);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -7107,10 +7072,10 @@ static void g49_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -7150,18 +7115,17 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(all_float(2), fi1);
+        doubt |= inexact_mul_bf16(all_float(2), fi1, ft0);
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -7575,8 +7539,8 @@ static void g52_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(0);
-        const float_mask rt0 = inexact_mul(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_mul_f16(fi0, all_float(0));
+        const float_mask rt0 = inexact_mul_f16(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -7610,13 +7574,12 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(0);
-        const float_mask rt0 = inexact_mul(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_mul_bf16(fi0, all_float(0));
+        const float_mask rt0 = inexact_mul_bf16(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -8075,14 +8038,14 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(2);
+        const float_vector ft0 = near_mul_bf16(fi0, all_float(2));
+        const float_mask rt0 = inexact_mul_bf16(fi0, all_float(2), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
+        doubt |= middle_bf16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -8156,8 +8119,8 @@ static void g56_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
-        const float_mask rt0 = inexact_mul(fi0, fi1, ft0);
+        const float_vector ft0 = near_mul_f16(fi0, fi1);
+        const float_mask rt0 = inexact_mul_f16(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -8196,15 +8159,13 @@ static void g56_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
-        const float_mask rt0 = inexact_mul(fi0, fi1, ft0);
+        const float_vector ft0 = near_mul_bf16(fi0, fi1);
+        const float_mask rt0 = inexact_mul_bf16(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -9253,8 +9214,8 @@ static void g62_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fk0;
-        const float_mask rt0 = inexact_mul(fi0, fk0, ft0);
+        const float_vector ft0 = near_mul_f16(fi0, fk0);
+        const float_mask rt0 = inexact_mul_f16(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -9291,15 +9252,14 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fk0;
-        const float_mask rt0 = inexact_mul(fi0, fk0, ft0);
+        const float_vector ft0 = near_mul_bf16(fi0, fk0);
+        const float_mask rt0 = inexact_mul_bf16(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -9640,13 +9600,12 @@ static void g64_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fk0 * fi1;
-        const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_f16(fk0, fi1);
+        doubt |= inexact_mul_f16(fk0, fi1, ft0);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -9672,8 +9631,6 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -9681,13 +9638,12 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fk0 * fi1;
-        const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(fk0, fi1);
+        doubt |= inexact_mul_bf16(fk0, fi1, ft0);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -9761,13 +9717,12 @@ static void g65_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fk0 * fi1;
-        const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_f16(fk0, fi1);
+        doubt |= inexact_mul_f16(fk0, fi1, ft0);
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -9793,8 +9748,6 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -9802,13 +9755,12 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fk0 * fi1;
-        const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(fk0, fi1);
+        doubt |= inexact_mul_bf16(fk0, fi1, ft0);
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -16908,10 +16860,10 @@ static void g92_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(-0.5);
-        const float_mask rt0 = inexact_sub(fi0, all_float(-0.5), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(-0.5));
+        doubt |= inexact_sub_f16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -16947,10 +16899,10 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(-0.5);
-        const float_mask rt0 = inexact_sub(fi0, all_float(-0.5), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(-0.5));
+        doubt |= inexact_sub_bf16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17016,10 +16968,10 @@ static void g93_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(-1);
-        const float_mask rt0 = inexact_sub(fi0, all_float(-1), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(-1));
+        doubt |= inexact_sub_f16(fi0, all_float(-1), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17055,10 +17007,10 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(-1);
-        const float_mask rt0 = inexact_sub(fi0, all_float(-1), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(-1));
+        doubt |= inexact_sub_bf16(fi0, all_float(-1), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17124,10 +17076,10 @@ static void g94_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(0);
-        const float_mask rt0 = inexact_sub(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(0));
+        doubt |= inexact_sub_f16(fi0, all_float(0), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17163,10 +17115,10 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(0);
-        const float_mask rt0 = inexact_sub(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(0));
+        doubt |= inexact_sub_bf16(fi0, all_float(0), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17232,10 +17184,10 @@ static void g95_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(0.5);
-        const float_mask rt0 = inexact_sub(fi0, all_float(0.5), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(0.5));
+        doubt |= inexact_sub_f16(fi0, all_float(0.5), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17271,10 +17223,10 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(0.5);
-        const float_mask rt0 = inexact_sub(fi0, all_float(0.5), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(0.5));
+        doubt |= inexact_sub_bf16(fi0, all_float(0.5), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17340,10 +17292,10 @@ static void g96_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(1);
-        const float_mask rt0 = inexact_sub(fi0, all_float(1), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(1));
+        doubt |= inexact_sub_f16(fi0, all_float(1), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17379,10 +17331,10 @@ static void g96_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(1);
-        const float_mask rt0 = inexact_sub(fi0, all_float(1), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(1));
+        doubt |= inexact_sub_bf16(fi0, all_float(1), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17448,10 +17400,10 @@ static void g97_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(2);
-        const float_mask rt0 = inexact_sub(fi0, all_float(2), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(2));
+        doubt |= inexact_sub_f16(fi0, all_float(2), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17487,10 +17439,10 @@ static void g97_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(2);
-        const float_mask rt0 = inexact_sub(fi0, all_float(2), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(2));
+        doubt |= inexact_sub_bf16(fi0, all_float(2), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17564,10 +17516,10 @@ static void g98_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
+        const float_vector ft0 = near_sub_f16(fi0, fi1);
+        doubt |= inexact_sub_f16(fi0, fi1, ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17609,10 +17561,10 @@ static void g98_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, fi1);
+        doubt |= inexact_sub_bf16(fi0, fi1, ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17693,11 +17645,11 @@ static void g99_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
+        const float_vector ft0 = near_sub_f16(fi0, fi1);
+        doubt |= inexact_sub_f16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt0, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17742,11 +17694,11 @@ static void g99_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, fi1);
+        doubt |= inexact_sub_bf16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt0, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -18744,19 +18696,18 @@ static void g103_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_f16(fi0, fi1);
+        doubt |= inexact_sub_f16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft3 * ft1;
-        const float_mask rt4 = inexact_mul(ft3, ft1, ft4);
-        const float_vector ft5 = ft1 - all_float(0.5);
-        const float_mask rt5 = inexact_sub(ft1, all_float(0.5), ft5);
+        const float_vector ft4 = near_mul_f16(ft3, ft1);
+        const float_mask rt4 = inexact_mul_f16(ft3, ft1, ft4);
+        const float_vector ft5 = near_sub_f16(ft1, all_float(0.5));
+        doubt |= inexact_sub_f16(ft1, all_float(0.5), ft5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         half_vector ht6;
-        doubt |= middle_f16(ft6, (ft2 & (rt4)) | (~ft2 & (rt5)), &ht6);
+        doubt |= middle_f16(ft6, (ft2 & (rt4)), &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -18790,26 +18741,23 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_bf16(fi0, fi1);
+        doubt |= inexact_sub_bf16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft3 * ft1;
-        const float_mask rt4 = inexact_mul(ft3, ft1, ft4);
-        const float_vector ft5 = ft1 - all_float(0.5);
-        const float_mask rt5 = inexact_sub(ft1, all_float(0.5), ft5);
+        const float_vector ft4 = near_mul_bf16(ft3, ft1);
+        const float_mask rt4 = inexact_mul_bf16(ft3, ft1, ft4);
+        const float_vector ft5 = near_sub_bf16(ft1, all_float(0.5));
+        doubt |= inexact_sub_bf16(ft1, all_float(0.5), ft5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         half_vector ht6;
-        doubt |= middle_bf16(ft6, (ft2 & (rt4)) | (~ft2 & (rt5)), &ht6);
+        doubt |= middle_bf16(ft6, (ft2 & (rt4)), &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -21026,11 +20974,10 @@ static void g111_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = ft0 * ft0;
-        const float_mask rt1 = inexact_mul(ft0, ft0, ft1);
+        const float_vector ft0 = near_sub_f16(fi0, fi1);
+        doubt |= inexact_sub_f16(fi0, fi1, ft0);
+        const float_vector ft1 = near_mul_f16(ft0, ft0);
+        const float_mask rt1 = inexact_mul_f16(ft0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -21056,18 +21003,15 @@ static void g111_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = ft0 * ft0;
-        const float_mask rt1 = inexact_mul(ft0, ft0, ft1);
+        const float_vector ft0 = near_sub_bf16(fi0, fi1);
+        doubt |= inexact_sub_bf16(fi0, fi1, ft0);
+        const float_vector ft1 = near_mul_bf16(ft0, ft0);
+        const float_mask rt1 = inexact_mul_bf16(ft0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -21620,10 +21564,10 @@ static void g114_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fk0;
-        const float_mask rt0 = inexact_sub(fi0, fk0, ft0);
+        const float_vector ft0 = near_sub_f16(fi0, fk0);
+        doubt |= inexact_sub_f16(fi0, fk0, ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -21664,10 +21608,10 @@ static void g114_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fk0;
-        const float_mask rt0 = inexact_sub(fi0, fk0, ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, fk0);
+        doubt |= inexact_sub_bf16(fi0, fk0, ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -23670,15 +23614,14 @@ static void g123_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_f16(fi1, fi2);
+        doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = sign_float(ft0);
         const float_vector ft4 = select_float(ft2, ft0, ft3);
-        const float_vector ft5 = fi0 * ft4;
-        const float_mask rt5 = inexact_mul(fi0, ft4, ft5);
+        const float_vector ft5 = near_mul_f16(fi0, ft4);
+        const float_mask rt5 = inexact_mul_f16(fi0, ft4, ft5);
         half_vector ht5;
         doubt |= middle_f16(ft5, rt5, &ht5);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -23715,24 +23658,20 @@ static void g123_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = sign_float(ft0);
         const float_vector ft4 = select_float(ft2, ft0, ft3);
-        const float_vector ft5 = fi0 * ft4;
-        const float_mask rt5 = inexact_mul(fi0, ft4, ft5);
+        const float_vector ft5 = near_mul_bf16(fi0, ft4);
+        const float_mask rt5 = inexact_mul_bf16(fi0, ft4, ft5);
         half_vector ht5;
         doubt |= middle_bf16(ft5, rt5, &ht5);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -23888,9 +23827,6 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -23899,18 +23835,16 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = sign_float(ft0);
         const float_vector ft4 = select_float(ft2, ft0, ft3);
-        const float_vector ft5 = fi0 * ft4;
-        const float_mask rt5 = inexact_mul(fi0, ft4, ft5);
-        doubt |= rt5;
-        const float_vector ft6 = ft5 / fk0;
-        const float_mask rt6 = inexact_div(ft5, fk0, ft6);
+        const float_vector ft5 = near_mul_bf16(fi0, ft4);
+        doubt |= inexact_mul_bf16(fi0, ft4, ft5);
+        const float_vector ft6 = near_div_bf16(ft5, fk0);
+        const float_mask rt6 = inexact_div_bf16(ft5, fk0, ft6);
         half_vector ht6;
         doubt |= middle_bf16(ft6, rt6, &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24370,12 +24304,11 @@ static void g127_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_f16(fi1, fi2);
+        doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = all_float(2) * ft0;
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
+        const float_vector ft2 = near_mul_f16(fi0, ft1);
+        const float_mask rt2 = inexact_mul_f16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_f16(ft2, rt2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24406,21 +24339,18 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = all_float(2) * ft0;
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
+        const float_vector ft1 = near_mul_bf16(all_float(2), ft0);
+        doubt |= inexact_mul_bf16(all_float(2), ft0, ft1);
+        const float_vector ft2 = near_mul_bf16(fi0, ft1);
+        const float_mask rt2 = inexact_mul_bf16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_bf16(ft2, rt2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24551,9 +24481,6 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -24562,15 +24489,14 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = all_float(2) * ft0;
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
-        doubt |= rt2;
-        const float_vector ft3 = ft2 / fk0;
-        const float_mask rt3 = inexact_div(ft2, fk0, ft3);
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
+        const float_vector ft1 = near_mul_bf16(all_float(2), ft0);
+        doubt |= inexact_mul_bf16(all_float(2), ft0, ft1);
+        const float_vector ft2 = near_mul_bf16(fi0, ft1);
+        doubt |= inexact_mul_bf16(fi0, ft1, ft2);
+        const float_vector ft3 = near_div_bf16(ft2, fk0);
+        const float_mask rt3 = inexact_div_bf16(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24657,10 +24583,11 @@ static void g129_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
+        const float_vector ft0 = near_sub_f16(fi1, fi2);
+        doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
+        const float_vector ft2 = near_mul_f16(fi0, ft1);
+        const float_mask rt2 = inexact_mul_f16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_f16(ft2, rt2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24691,19 +24618,17 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
+        const float_vector ft2 = near_mul_bf16(fi0, ft1);
+        const float_mask rt2 = inexact_mul_bf16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_bf16(ft2, rt2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24797,13 +24722,13 @@ static void g130_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
+        const float_vector ft0 = near_sub_f16(fi1, fi2);
+        doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
-        doubt |= rt2;
-        const float_vector ft3 = ft2 / fk0;
-        const float_mask rt3 = inexact_div(ft2, fk0, ft3);
+        const float_vector ft2 = near_mul_f16(fi0, ft1);
+        doubt |= inexact_mul_f16(fi0, ft1, ft2);
+        const float_vector ft3 = near_div_f16(ft2, fk0);
+        const float_mask rt3 = inexact_div_f16(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_f16(ft3, rt3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24838,9 +24763,6 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -24849,13 +24771,13 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
-        doubt |= rt2;
-        const float_vector ft3 = ft2 / fk0;
-        const float_mask rt3 = inexact_div(ft2, fk0, ft3);
+        const float_vector ft2 = near_mul_bf16(fi0, ft1);
+        doubt |= inexact_mul_bf16(fi0, ft1, ft2);
+        const float_vector ft3 = near_div_bf16(ft2, fk0);
+        const float_mask rt3 = inexact_div_bf16(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {

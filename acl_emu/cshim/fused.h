@@ -15,13 +15,32 @@
 
 /* Elements from i on, of which `left` are there: the others are read as zero and not written. */
 
+static inline void read_part(void *padded, const void *from, size_t size)
+{
+#ifdef HAS_64
+    _mm512_storeu_si512(padded, _mm512_maskz_loadu_epi8((1ull << size) - 1, from));
+#else
+    memset(padded, 0, VECTOR_BYTES);
+    memcpy(padded, from, size);
+#endif
+}
+
+static inline void write_part(void *to, const void *padded, size_t size)
+{
+#ifdef HAS_64
+    _mm512_mask_storeu_epi8(to, (1ull << size) - 1, _mm512_loadu_si512(padded));
+#else
+    memcpy(to, padded, size);
+#endif
+}
+
 #define FETCH(type, memory, i, left, read)                                                              \
     ({                                                                                                  \
         const type *from = (const type *)(memory) + (i);                                                \
-        type padded[FLOATS];                                                                            \
+        type padded[VECTOR_BYTES / sizeof(type)];                                                       \
         if (UNLIKELY((left) < FLOATS)) {                                                                \
-            memset(padded, 0, sizeof padded);                                                           \
-            from = memcpy(padded, from, (left) * sizeof(type));                                         \
+            read_part(padded, from, (left) * sizeof(type));                                             \
+            from = padded;                                                                              \
         }                                                                                               \
         read(from);                                                                                     \
     })
@@ -32,10 +51,10 @@
 
 #define PUT(type, name, memory, i, left, values)                                                        \
     do {                                                                                                \
-        type *to = (type *)(memory) + (i), padded[FLOATS];                                              \
+        type *to = (type *)(memory) + (i), padded[VECTOR_BYTES / sizeof(type)];                         \
         if (UNLIKELY((left) < FLOATS)) {                                                                \
             write_##name(padded, values);                                                               \
-            memcpy(to, padded, (left) * sizeof(type));                                                  \
+            write_part(to, padded, (left) * sizeof(type));                                              \
         } else if (streamed) {                                                                          \
             stream_##name(to, values);                                                                  \
         } else {                                                                                        \
@@ -75,7 +94,7 @@ static inline int is_moderate(double value)
 
 static inline int is_float(double value)
 {
-    return (double)(float)value == value || value != value;
+    return (double)(float)value == value;
 }
 
 /* The same of inputs. */
@@ -157,65 +176,152 @@ static inline float_mask close_bf16(float_vector values, float units, half_vecto
 UNSURE(f16)
 UNSURE(bf16)
 
-/* Where an operation on float was rounded. */
+/* Plain arithmetic on float that is followed step by step: operations that round in any direction, as long as it is to a number next to the
+ * result, and where they did, in all of the range of float. With 64-byte vectors directions can be chosen, and what is the same rounded up
+ * and down was not rounded at all; numbers of float16 are never so small that a remainder is lost. */
 
-static inline float_mask inexact_add(float_vector a, float_vector b, float_vector sum)
+#ifdef HAS_64
+#define DIRECTED(name, op, direction)                                                                        \
+    static inline float_vector name##_##op(float_vector a, float_vector b)                                   \
+    {                                                                                                        \
+        return (float_vector)_mm512_##op##_round_ps((__m512)a, (__m512)b, direction | _MM_FROUND_NO_EXC);    \
+    }
+DIRECTED(raised, add, _MM_FROUND_TO_POS_INF)
+DIRECTED(raised, sub, _MM_FROUND_TO_POS_INF)
+DIRECTED(raised, mul, _MM_FROUND_TO_POS_INF)
+DIRECTED(lowered, add, _MM_FROUND_TO_NEG_INF)
+DIRECTED(lowered, sub, _MM_FROUND_TO_NEG_INF)
+DIRECTED(lowered, mul, _MM_FROUND_TO_NEG_INF)
+DIRECTED(cut, mul, _MM_FROUND_TO_ZERO)
+DIRECTED(cut, div, _MM_FROUND_TO_ZERO)
+
+static inline float_mask is_left(float_vector remainder) /* not where it is none: infinities are not rounded */
+{
+    return _mm512_cmp_ps_mask((__m512)remainder, _mm512_setzero_ps(), _CMP_NEQ_OQ);
+}
+
+#define near_add_f16 raised_add
+#define near_sub_f16 raised_sub
+#define near_mul_f16 cut_mul
+#define near_div_f16 cut_div
+#define near_add_bf16 raised_add
+#define near_sub_bf16 raised_sub
+#define near_mul_bf16 raised_mul
+#define near_div_bf16(a, b) ((a) / (b))
+#define inexact_add_f16(a, b, sum) not_equal_float(sum, lowered_add(a, b))
+#define inexact_sub_f16(a, b, difference) not_equal_float(difference, lowered_sub(a, b))
+#define inexact_mul_f16(a, b, product) is_left(fma_float(a, b, -(product)))
+#define inexact_div_f16(a, b, quotient) is_left(fma_float(-(quotient), b, a))
+#define inexact_add_bf16 inexact_add_f16
+#define inexact_sub_bf16 inexact_sub_f16
+#define inexact_mul_bf16(a, b, product) not_equal_float(product, lowered_mul(a, b))
+#define inexact_div_bf16(a, b, quotient) (not_equal_float(raised_mul(quotient, b), a) | not_equal_float(lowered_mul(quotient, b), a))
+#else
+#define NEAREST(name, operator, half)                                                                        \
+    static inline float_vector near_##name##_##half(float_vector a, float_vector b)                          \
+    {                                                                                                        \
+        return a operator b;                                                                                 \
+    }
+NEAREST(add, +, f16)
+NEAREST(sub, -, f16)
+NEAREST(mul, *, f16)
+NEAREST(div, /, f16)
+NEAREST(add, +, bf16)
+NEAREST(sub, -, bf16)
+NEAREST(mul, *, bf16)
+NEAREST(div, /, bf16)
+
+static inline float_mask inexact_add_f16(float_vector a, float_vector b, float_vector sum)
 {
     return not_equal_float(sum - a, b) | not_equal_float(sum - b, a);
 }
 
-static inline float_mask inexact_sub(float_vector a, float_vector b, float_vector difference)
+static inline float_mask inexact_sub_f16(float_vector a, float_vector b, float_vector difference)
 {
     return not_equal_float(a - difference, b) | not_equal_float(difference + b, a);
 }
 
-static inline float_mask inexact_mul(float_vector a, float_vector b, float_vector product)
+#define inexact_add_bf16 inexact_add_f16
+#define inexact_sub_bf16 inexact_sub_f16
+
+#ifdef HAS_32
+/* What is so small that its last digits, or those of a remainder, may be lost. */
+static inline float_mask is_little(float_vector values)
 {
-#if defined(HAS_64) || defined(HAS_32)
+    return less_float(absolute_float(values), all_float(0x1p-100f));
+}
+
+static inline float_mask inexact_mul_f16(float_vector a, float_vector b, float_vector product)
+{
     return not_equal_float(fma_float(a, b, -product), all_float(0));
+}
+
+static inline float_mask inexact_div_f16(float_vector a, float_vector b, float_vector quotient)
+{
+    return not_equal_float(fma_float(-quotient, b, a), all_float(0));
+}
+
+static inline float_mask inexact_mul_bf16(float_vector a, float_vector b, float_vector product)
+{
+    const float_mask none = equal_float(a, all_float(0)) | equal_float(b, all_float(0));
+    return inexact_mul_f16(a, b, product) | (is_little(product) & ~none);
+}
+
+static inline float_mask inexact_div_bf16(float_vector a, float_vector b, float_vector quotient)
+{
+    return inexact_div_f16(a, b, quotient) | (is_little(a) & not_equal_float(a, all_float(0)));
+}
 #else
+static inline float_mask inexact_mul_f16(float_vector a, float_vector b, float_vector product)
+{
     float_mask lost;
     for (int i = 0; i < FLOATS; i++) {
         lost[i] = (double)a[i] * (double)b[i] != (double)product[i] ? -1 : 0;
     }
     return lost;
-#endif
 }
 
-static inline float_mask inexact_div(float_vector a, float_vector b, float_vector quotient)
+static inline float_mask inexact_div_f16(float_vector a, float_vector b, float_vector quotient)
 {
-#if defined(HAS_64) || defined(HAS_32)
-    return not_equal_float(fma_float(-quotient, b, a), all_float(0));
-#else
     float_mask lost;
     for (int i = 0; i < FLOATS; i++) {
         lost[i] = (double)quotient[i] * (double)b[i] != (double)a[i] ? -1 : 0;
     }
     return lost;
-#endif
 }
+
+#define inexact_mul_bf16 inexact_mul_f16
+#define inexact_div_bf16 inexact_div_f16
+#endif
+#endif
 
 /* Results as half numbers, and which of those that were rounded before lie in the middle between two of them. */
 
 static inline float_mask middle_f16(float_vector values, float_mask rounded, half_vector *halves)
 {
+#ifdef HAS_64
+    /* Products and quotients were cut off: with a last digit that says so they are rounded as if they had not been. */
+    *halves = rounded_f16((float_vector)_mm512_mask_or_epi32((__m512i)values, rounded, (__m512i)values, _mm512_set1_epi32(1)));
+    return first_ones(0);
+#else
     const float_bits dropped = (float_bits)values & 0x1fff;
     const float_mask small = less_float(absolute_float(values), all_float(0x1p-14f)); /* where more digits are dropped */
     *halves = rounded_f16(values);
-#ifdef HAS_64
-    return rounded & (_mm512_cmpeq_epi32_mask((__m512i)dropped, _mm512_set1_epi32(0x1000)) | small);
-#else
     return rounded & ((float_mask)(dropped == 0x1000) | small);
 #endif
 }
 
+/* Where there is no number, its lower half is zero. */
 static inline float_mask middle_bf16(float_vector values, float_mask rounded, half_vector *halves)
 {
+#ifdef HAS_64
+    const __m512i raised = _mm512_add_epi32((__m512i)values, _mm512_set1_epi32(0x8000));
+    const __mmask16 middle = _mm512_testn_epi32_mask(raised, _mm512_set1_epi32(0xffff));
+    *halves = upper_halves((float_bits)_mm512_mask_and_epi32(raised, middle, raised, _mm512_set1_epi32(~0x10000)));
+    return rounded & middle;
+#else
     const float_bits dropped = (float_bits)values & 0xffff;
     *halves = rounded_bf16(values);
-#ifdef HAS_64
-    return _mm512_mask_cmpeq_epi32_mask(rounded, (__m512i)dropped, _mm512_set1_epi32(0x8000));
-#else
     return rounded & (float_mask)(dropped == 0x8000);
 #endif
 }
