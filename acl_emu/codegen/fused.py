@@ -163,10 +163,18 @@ class _Kernel:
         if lane == "settled":
             yield from self._certain(needed)
         body = list(self._body(phase, lane, needed, whole, ending, keep, at_hand))
+        begin = "0"
+        if self._is_taken_in_runs(ending, wanted):
+            (name,) = ending
+            begin = f"begin{phase}"
+            yield f"    const size_t {begin} = n / RUN * RUN;"
+            yield f"    for (size_t i = 0; i < {begin}; i += RUN) {{"
+            yield f"        add_run_{self.storage}((const uint16_t *)in{wanted[0][1:]} + i, &l_{name}, &u_{name});"
+            yield "    }"
         if self._is_taken_by_twos(ending):
-            yield from self._by_twos(body, ending, lane)
+            yield from self._by_twos(body, ending, lane, begin)
         else:
-            yield "    for (size_t i = 0; i < n; i += FLOATS) {"
+            yield f"    for (size_t i = {begin}; i < n; i += FLOATS) {{"
             yield from body
             yield "    }"
         if graph.in_parts:
@@ -208,16 +216,21 @@ class _Kernel:
             result = f"JOINED_{self.storage}(l{name}, u{name})" if lane == "double" else f"f{name}"
             yield f"        PUT_{self.storage}(out{graph.outputs.index(name)}, i, left, {result});"
 
+    def _is_taken_in_runs(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
+        """Whether a phase does nothing but add up an input of a half type."""
+        alone = len(ending) == len(wanted) == 1 and wanted[0] in self.graph.inputs and self.graph.summands(ending[0]) == (wanted[0],)
+        return alone and self.graph.steps[ending[0]].op == "sum" and self.storage in _DIGITS and not self.columns
+
     def _is_taken_by_twos(self, ending: Sequence[str]) -> bool:
         """Whether a reduction would wait for itself: nothing but cheap steps between one addition and the next."""
         return bool(ending) and self.graph.in_parts and not self.columns and not any(step.op in DEAR for step in self.graph.steps.values())
 
-    def _by_twos(self, body: list[str], ending: Sequence[str], lane: str) -> Iterator[str]:
+    def _by_twos(self, body: list[str], ending: Sequence[str], lane: str, begin: str) -> Iterator[str]:
         """Two vectors at a time, added up apart from each other."""
         for name in ending:
             for line in self._begin(name, lane):
                 yield _other(line)
-        yield "    for (size_t i = 0; i < n; i += FLOATS) {"
+        yield f"    for (size_t i = {begin}; i < n; i += FLOATS) {{"
         yield from body
         yield "        i += FLOATS;"
         yield "        if (i < n) {"

@@ -25622,8 +25622,12 @@ static void g135_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
+    const size_t begin0 = n / RUN * RUN;
+    for (size_t i = 0; i < begin0; i += RUN) {
+        add_run_f16((const uint16_t *)in0 + i, &l_t0, &u_t0);
+    }
     double_vector l_t0b = all_double(0), u_t0b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    for (size_t i = begin0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -25662,8 +25666,12 @@ static void g135_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
+    const size_t begin0 = n / RUN * RUN;
+    for (size_t i = 0; i < begin0; i += RUN) {
+        add_run_bf16((const uint16_t *)in0 + i, &l_t0, &u_t0);
+    }
     double_vector l_t0b = all_double(0), u_t0b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    for (size_t i = begin0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);

@@ -343,6 +343,53 @@ static inline double_vector live_upper(size_t left, double_vector values, double
     return UNLIKELY(left < FLOATS) ? select_double(upper_mask(first_ones(left)), values, all_double(nothing)) : values;
 }
 
+/* The sum of some vectors of a half type, added to what is there. Their few digits mostly fit in float, rounded up or down. */
+enum { RUN = 8 * FLOATS };
+#ifdef HAS_64
+static inline void read_two_f16(const uint16_t *from, float_vector *first, float_vector *second)
+{
+    *first = read_f16(from);
+    *second = read_f16(from + FLOATS);
+}
+
+/* In any order. */
+static inline void read_two_bf16(const uint16_t *from, float_vector *first, float_vector *second)
+{
+    const __m512i pairs = _mm512_loadu_si512(from);
+    *first = (float_vector)_mm512_slli_epi32(pairs, 16);
+    *second = (float_vector)_mm512_and_epi32(pairs, _mm512_set1_epi32((int)0xffff0000));
+}
+#define SUM_FITS(half, from, sum)                                                                                         \
+    ({                                                                                                                    \
+        float_vector above = all_float(0), below = above, first, second;                                                  \
+        _Pragma("GCC unroll 4") for (int k = 0; k < RUN; k += 2 * FLOATS) {                                               \
+            read_two_##half((from) + k, &first, &second);                                                                 \
+            above = raised_add(above, raised_add(first, second));                                                         \
+            below = lowered_add(below, lowered_add(first, second));                                                       \
+        }                                                                                                                 \
+        (sum) = above;                                                                                                    \
+        !any(not_equal_float(above, below));                                                                              \
+    })
+#else
+#define SUM_FITS(half, from, sum) ((sum) = all_float(0), 0)
+#endif
+#define ADD_RUN(half)                                                                                                     \
+    static inline void add_run_##half(const uint16_t *from, double_vector *low, double_vector *high)                      \
+    {                                                                                                                     \
+        float_vector sum;                                                                                                 \
+        if (SUM_FITS(half, from, sum)) {                                                                                  \
+            *low += lower_half(sum);                                                                                      \
+            *high += upper_half(sum);                                                                                     \
+        } else {                                                                                                          \
+            for (int k = 0; k < RUN; k += FLOATS) {                                                                       \
+                *low += lower_half(read_##half(from + k));                                                                \
+                *high += upper_half(read_##half(from + k));                                                               \
+            }                                                                                                             \
+        }                                                                                                                 \
+    }
+ADD_RUN(f16)
+ADD_RUN(bf16)
+
 /* Reductions: what a part of a row comes to, and what all of it does. */
 
 static inline void store_sums(double *sums, double_vector low, double_vector high)
