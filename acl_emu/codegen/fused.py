@@ -171,7 +171,10 @@ class _Kernel:
             yield f"    for (size_t i = 0; i < {begin}; i += RUN) {{"
             yield f"        add_run_{self.storage}((const uint16_t *)in{wanted[0][1:]} + i, &l_{name}, &u_{name});"
             yield "    }"
-        if self._is_taken_by_twos(ending):
+        if self._is_dot(ending, wanted):
+            (name,) = ending
+            yield f"    add_dot_{self.storage}({', '.join(f'in{one[1:]}' for one in wanted)}, n, &l_{name}, &u_{name});"
+        elif self._is_taken_by_twos(ending):
             yield from self._by_twos(body, ending, lane, begin)
         else:
             yield f"    for (size_t i = {begin}; i < n; i += FLOATS) {{"
@@ -221,6 +224,11 @@ class _Kernel:
         alone = len(ending) == len(wanted) == 1 and wanted[0] in self.graph.inputs and self.graph.summands(ending[0]) == (wanted[0],)
         return alone and self.graph.steps[ending[0]].op == "sum" and self.storage in _DIGITS and not self.columns
 
+    def _is_dot(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
+        """Whether a phase does nothing but add up the products of two inputs of a half type."""
+        alone = len(ending) == 1 and len(wanted) == 2 and tuple(wanted) == self.graph.summands(ending[0])
+        return alone and all(one in self.graph.inputs for one in wanted) and self.storage in _DIGITS and not self.columns
+
     def _is_taken_by_twos(self, ending: Sequence[str]) -> bool:
         """Whether a reduction would wait for itself: nothing but cheap steps between one addition and the next."""
         return bool(ending) and self.graph.in_parts and not self.columns and not any(step.op in DEAR for step in self.graph.steps.values())
@@ -263,6 +271,9 @@ class _Kernel:
         if followed and self.exactness.is_followed(name):
             op, arguments = self._operation(name)
             expression = f"near_{op}_{self.storage}({', '.join(arguments)})"
+        elif lane == "f" and self.way == "settled" and step.op == "sub" and (product := self.graph.steps.get(step.arguments[0])):
+            if product.op == "mul" and all(argument in self.graph.inputs for argument in product.arguments):  # it is exact
+                expression = f"fma_float({', '.join(self._refer(argument, 'f') for argument in product.arguments)}, -{arguments[1]})"
         return f"const {kind}_{result} {lane}{name} = {expression};"
 
     def _operation(self, name: str) -> tuple[str, list[str]]:
@@ -445,16 +456,6 @@ class _Kernel:
         if self._kind(name, lane) == "counts":
             yield f"        f_{name} += live_float(left, {self._refer(self.graph.summands(name)[0], 'f')}, 0);"
             return
-        if (
-            self.storage == "f16"
-            and len(self.graph.summands(name)) == 2
-            and all(value in self.graph.inputs for value in self.graph.summands(name))
-        ):
-            first, second = (self._refer(value, "f") for value in self.graph.summands(name))  # their product is exact in float
-            yield f"        const float_vector p{name} = live_float(left, {first} * {second}, 0);"
-            yield f"        l_{name} += lower_half(p{name});"
-            yield f"        u_{name} += upper_half(p{name});"
-            return
         for half in "lu":
             yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=True))};"
 
@@ -494,10 +495,10 @@ def _other(line: str) -> str:
 
 
 def _without_unused(lines: list[str]) -> list[str]:
-    """A phase without the halves of inputs that it does not use."""
-    uses = Counter(re.findall(r"\b[lu][im]\d+\b", "\n".join(lines)))
-    halves = re.compile(r"\s+const double_\w+ ([lu][im]\d+) = ")
-    return [line for line in lines if not ((found := halves.match(line)) and uses[found[1]] == 1)]
+    """A phase without the halves of inputs and the products that it does not use."""
+    uses = Counter(re.findall(r"\b(?:[lu][im]|ft)\d+\b", "\n".join(lines)))
+    unused = re.compile(r"\s{8,}const \w+ ((?:[lu][im]|ft)\d+) = ")
+    return [line for line in lines if not ((found := unused.match(line)) and uses[found[1]] == 1)]
 
 
 def _row_statement(graph: Graph, name: str) -> str:

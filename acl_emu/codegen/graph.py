@@ -50,7 +50,7 @@ class Bound(NamedTuple):
 
     def of(self, name: str) -> str:
         """How far a number of that name may be off, as an expression; none where it is exact."""
-        return self.error or (f"absolute_float({name}) * {float(self.units)}f * UNIT" if self.units else "")
+        return self.error or (f"absolute_float({name}) * ({float(self.units)}f * UNIT)" if self.units else "")
 
 
 UNKNOWN = float("inf")
@@ -248,9 +248,9 @@ class Errors:
         names = [spelled(argument, "float", "f") for argument in step.arguments]
         errors = [bound.of(spelling) for bound, spelling in zip(bounds, names, strict=True)]
         result = f"f{name}"
-        own = f"absolute_float({result}) * {{:.1f}}f * UNIT"
+        own = f"absolute_float({result}) * ({{:.1f}}f * UNIT)"
         if step.op in ("add", "sub", "maximum", "minimum"):
-            return total([*errors, own.format(2)])
+            return f"fma_float(absolute_float({result}), all_float(2 * UNIT), {total(errors)})"
         if step.op == "where":
             return total(errors[1:])
         if step.op in ("neg", "abs"):

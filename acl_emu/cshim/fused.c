@@ -1179,7 +1179,7 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 3.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (3.0f * UNIT));
         half_vector ht3;
         doubt |= unsure_f16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -1234,7 +1234,7 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 3.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (3.0f * UNIT));
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, &ht3);
         doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
@@ -1708,11 +1708,11 @@ static void g14_f16_settled(const fused_call *call, size_t n)
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_f16(ft4, et4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -1761,11 +1761,11 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_bf16(ft4, et4, &ht4);
         doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f)) & not_equal_float(ft4, all_float(0));
@@ -1868,13 +1868,13 @@ static void g15_f16_settled(const fused_call *call, size_t n)
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = ft4 / all_float(2);
-        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * 2.0f * UNIT;
+        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * (2.0f * UNIT);
         half_vector ht5;
         doubt |= unsure_f16(ft5, et5, &ht5);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -1925,13 +1925,13 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = ft4 / all_float(2);
-        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * 2.0f * UNIT;
+        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * (2.0f * UNIT);
         half_vector ht5;
         doubt |= unsure_bf16(ft5, et5, &ht5);
         doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
@@ -2041,13 +2041,13 @@ static void g16_f16_settled(const fused_call *call, size_t n)
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = ft4 / fk0;
-        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * 3.0f * UNIT;
+        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * (3.0f * UNIT);
         half_vector ht5;
         doubt |= unsure_f16(ft5, et5, &ht5);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -2101,13 +2101,13 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = ft4 / fk0;
-        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * 3.0f * UNIT;
+        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * (3.0f * UNIT);
         half_vector ht5;
         doubt |= unsure_bf16(ft5, et5, &ht5);
         doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
@@ -2892,7 +2892,7 @@ static void g22_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
         half_vector ht6;
         doubt |= unsure_f16(ft6, et6, &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -2937,7 +2937,7 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
         half_vector ht6;
         doubt |= unsure_bf16(ft6, et6, &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3180,7 +3180,7 @@ static void g24_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
         half_vector ht6;
         doubt |= unsure_f16(ft6, et6, &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3225,7 +3225,7 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
         half_vector ht6;
         doubt |= unsure_bf16(ft6, et6, &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3329,9 +3329,9 @@ static void g25_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, fk0);
-        doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_mask ft1 = less_float(fk1, fi0);
-        doubt |= less_equal_float(absolute_float(fk1 - fi0), (absolute_float(fk1) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(fk1 - fi0), (absolute_float(fk1) * (1.0f * UNIT)) * 2);
         const float_mask ft2 = ft0 | ft1;
         const float_vector ft3 = all_float(1) - fi0;
         const float_vector ft4 = fi0 * ft3;
@@ -4119,11 +4119,11 @@ static void g31_f16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         half_vector ht3;
         doubt |= unsure_f16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4167,11 +4167,11 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4266,13 +4266,13 @@ static void g32_f16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = ft3 / all_float(2);
-        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * (2.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_f16(ft4, et4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4318,13 +4318,13 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = ft3 / all_float(2);
-        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * (2.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_bf16(ft4, et4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4426,13 +4426,13 @@ static void g33_f16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = ft3 / fk0;
-        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * 3.0f * UNIT;
+        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * (3.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_f16(ft4, et4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4481,13 +4481,13 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = ft3 / fk0;
-        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * 3.0f * UNIT;
+        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * (3.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_bf16(ft4, et4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -5136,9 +5136,9 @@ static void g37_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
         half_vector ht11;
         doubt |= unsure_f16(ft11, et11, &ht11);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -5207,9 +5207,9 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
         half_vector ht11;
         doubt |= unsure_bf16(ft11, et11, &ht11);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -5917,9 +5917,9 @@ static void g40_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
         half_vector ht11;
         doubt |= unsure_f16(ft11, et11, &ht11);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -5990,9 +5990,9 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
         half_vector ht11;
         doubt |= unsure_bf16(ft11, et11, &ht11);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -8269,14 +8269,7 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
-        l_t1 += lower_half(pt1);
-        u_t1 += upper_half(pt1);
-    }
+    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8286,10 +8279,9 @@ static void g57_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         half_vector ht3;
         doubt |= unsure_f16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -8317,17 +8309,7 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
+    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8339,10 +8321,9 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -8448,14 +8429,7 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
-        l_t1 += lower_half(pt1);
-        u_t1 += upper_half(pt1);
-    }
+    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8466,12 +8440,11 @@ static void g58_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * all_float(-1);
-        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -8508,17 +8481,7 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
+    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8531,12 +8494,11 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * all_float(-1);
-        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -8650,14 +8612,7 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
-        l_t1 += lower_half(pt1);
-        u_t1 += upper_half(pt1);
-    }
+    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8668,12 +8623,11 @@ static void g59_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * all_float(0);
-        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -8710,17 +8664,7 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
+    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8733,12 +8677,11 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * all_float(0);
-        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -8856,14 +8799,7 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
-        l_t1 += lower_half(pt1);
-        u_t1 += upper_half(pt1);
-    }
+    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8875,12 +8811,11 @@ static void g60_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * fk0;
-        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * 1.0f * UNIT) * absolute_float(ft3) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * (1.0f * UNIT)) * absolute_float(ft3) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -8919,17 +8854,7 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
+    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8943,12 +8868,11 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * fk0;
-        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * 1.0f * UNIT) * absolute_float(ft3) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * (1.0f * UNIT)) * absolute_float(ft3) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -9059,14 +8983,7 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
-        l_t1 += lower_half(pt1);
-        u_t1 += upper_half(pt1);
-    }
+    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -9077,10 +8994,9 @@ static void g61_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
@@ -9115,17 +9031,7 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
+    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -9138,10 +9044,9 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
@@ -9886,7 +9791,7 @@ static void g66_f16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
         half_vector ht13;
         doubt |= unsure_f16(ft13, et13, &ht13);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -9963,7 +9868,7 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
@@ -10869,9 +10774,9 @@ static void g69_f16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
         const float_vector ft14 = ft13 * fi2;
-        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * (2.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_f16(ft14, et14, &ht14);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -10955,9 +10860,9 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
         const float_vector ft14 = ft13 * fi2;
-        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * (2.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_bf16(ft14, et14, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
@@ -11900,7 +11805,7 @@ static void g72_f16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
         half_vector ht12;
         doubt |= unsure_f16(ft12, et12, &ht12);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -11969,7 +11874,7 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
         half_vector ht12;
         doubt |= unsure_bf16(ft12, et12, &ht12);
         doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f)) & not_equal_float(ft12, all_float(0));
@@ -12119,9 +12024,9 @@ static void g73_f16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
         const float_vector ft13 = ft12 * fi2;
-        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_f16(ft13, et13, &ht13);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -12197,9 +12102,9 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
         const float_vector ft13 = ft12 * fi2;
-        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
@@ -13688,11 +13593,11 @@ static void g78_f16_settled(const fused_call *call, size_t n)
         const float_vector ft3 = absolute_float(ft1);
         const float_vector ft4 = -ft3;
         const float_vector ft5 = exp_of_float(ft4);
-        const float_vector et5 = (absolute_float(ft4) * 1.0f * UNIT) * 1.5f * ft5 + absolute_float(ft5) * 4.0f * UNIT;
+        const float_vector et5 = (absolute_float(ft4) * (1.0f * UNIT)) * 1.5f * ft5 + absolute_float(ft5) * (4.0f * UNIT);
         const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * (4.0f * UNIT);
         const float_vector ft7 = ft2 + ft6;
-        const float_vector et7 = absolute_float(ft2) * 1.0f * UNIT + et6 + absolute_float(ft7) * 2.0f * UNIT;
+        const float_vector et7 = fma_float(absolute_float(ft7), all_float(2 * UNIT), absolute_float(ft2) * (1.0f * UNIT) + et6);
         half_vector ht7;
         doubt |= unsure_f16(ft7, et7, &ht7);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -13744,11 +13649,11 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = -ft3;
         const float_vector ft5 = exp_of_float(ft4);
         doubt |= less_float(ft5, all_float(0x1p-60f));
-        const float_vector et5 = (absolute_float(ft4) * 1.0f * UNIT) * 1.5f * ft5 + absolute_float(ft5) * 4.0f * UNIT;
+        const float_vector et5 = (absolute_float(ft4) * (1.0f * UNIT)) * 1.5f * ft5 + absolute_float(ft5) * (4.0f * UNIT);
         const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * (4.0f * UNIT);
         const float_vector ft7 = ft2 + ft6;
-        const float_vector et7 = absolute_float(ft2) * 1.0f * UNIT + et6 + absolute_float(ft7) * 2.0f * UNIT;
+        const float_vector et7 = fma_float(absolute_float(ft7), all_float(2 * UNIT), absolute_float(ft2) * (1.0f * UNIT) + et6);
         half_vector ht7;
         doubt |= unsure_bf16(ft7, et7, &ht7);
         doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f)) & not_equal_float(ft7, all_float(0));
@@ -14676,7 +14581,7 @@ static void g83_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = all_float(1) - fi0;
         const float_vector ft1 = fi0 / ft0;
         const float_vector ft2 = log_of_float(ft1);
-        const float_vector et2 = (absolute_float(ft1) * 3.0f * UNIT) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * 4.0f * UNIT;
+        const float_vector et2 = (absolute_float(ft1) * (3.0f * UNIT)) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * (4.0f * UNIT);
         half_vector ht2;
         doubt |= unsure_f16(ft2, et2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -14709,7 +14614,7 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = all_float(1) - fi0;
         const float_vector ft1 = fi0 / ft0;
         const float_vector ft2 = log_of_float(ft1);
-        const float_vector et2 = (absolute_float(ft1) * 3.0f * UNIT) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * 4.0f * UNIT;
+        const float_vector et2 = (absolute_float(ft1) * (3.0f * UNIT)) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * (4.0f * UNIT);
         half_vector ht2;
         doubt |= unsure_bf16(ft2, et2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -14842,12 +14747,12 @@ static void g84_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_f16(ft13, et13, &ht13);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -14926,12 +14831,12 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
@@ -15101,14 +15006,14 @@ static void g85_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_f16(ft14, et14, &ht14);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -15192,14 +15097,14 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_bf16(ft14, et14, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
@@ -15374,14 +15279,14 @@ static void g86_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_f16(ft14, et14, &ht14);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -15467,14 +15372,14 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_bf16(ft14, et14, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
@@ -15659,16 +15564,16 @@ static void g87_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
         const float_vector ft15 = ft14 / fk0;
-        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * 3.0f * UNIT;
+        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * (3.0f * UNIT);
         half_vector ht15;
         doubt |= unsure_f16(ft15, et15, &ht15);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -15759,16 +15664,16 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
         const float_vector ft15 = ft14 / fk0;
-        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * 3.0f * UNIT;
+        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * (3.0f * UNIT);
         half_vector ht15;
         doubt |= unsure_bf16(ft15, et15, &ht15);
         doubt |= less_float(absolute_float(ft15), all_float(0x1p-90f));
@@ -15924,12 +15829,12 @@ static void g88_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
         half_vector ht12;
         doubt |= unsure_f16(ft12, et12, &ht12);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -16000,12 +15905,12 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
         half_vector ht12;
         doubt |= unsure_bf16(ft12, et12, &ht12);
         doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
@@ -16159,14 +16064,14 @@ static void g89_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = ft12 / fk0;
-        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * 3.0f * UNIT;
+        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * (3.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_f16(ft13, et13, &ht13);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -16242,14 +16147,14 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = ft12 / fk0;
-        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * 3.0f * UNIT;
+        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * (3.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
@@ -16408,14 +16313,14 @@ static void g90_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_f16(ft13, et13, &ht13);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -16493,14 +16398,14 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
@@ -16669,16 +16574,16 @@ static void g91_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_f16(ft14, et14, &ht14);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -16761,16 +16666,16 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_bf16(ft14, et14, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
@@ -19564,14 +19469,14 @@ static void g106_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = all_float(0.5) * ft1;
         const float_vector ft4 = ft1 / fk0;
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
-        const float_vector et6 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk1) * 1.0f * UNIT + absolute_float(ft6) * 2.0f * UNIT;
+        const float_vector et6 = fma_float(absolute_float(ft6), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT));
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        const float_vector et7 = absolute_float(ft5) * 6.0f * UNIT + et6;
+        const float_vector et7 = absolute_float(ft5) * (6.0f * UNIT) + et6;
         half_vector ht7;
         doubt |= unsure_f16(ft7, et7, &ht7);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -19625,14 +19530,14 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = all_float(0.5) * ft1;
         const float_vector ft4 = ft1 / fk0;
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
-        const float_vector et6 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk1) * 1.0f * UNIT + absolute_float(ft6) * 2.0f * UNIT;
+        const float_vector et6 = fma_float(absolute_float(ft6), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT));
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        const float_vector et7 = absolute_float(ft5) * 6.0f * UNIT + et6;
+        const float_vector et7 = absolute_float(ft5) * (6.0f * UNIT) + et6;
         half_vector ht7;
         doubt |= unsure_bf16(ft7, et7, &ht7);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -21724,7 +21629,7 @@ static void g115_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
         half_vector ht8;
         doubt |= unsure_f16(ft8, et8, &ht8);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -21783,7 +21688,7 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
         half_vector ht8;
         doubt |= unsure_bf16(ft8, et8, &ht8);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -21913,9 +21818,9 @@ static void g116_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
         const float_vector ft9 = ft8 * fi2;
-        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * (2.0f * UNIT);
         half_vector ht9;
         doubt |= unsure_f16(ft9, et9, &ht9);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -21981,9 +21886,9 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
         const float_vector ft9 = ft8 * fi2;
-        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * (2.0f * UNIT);
         half_vector ht9;
         doubt |= unsure_bf16(ft9, et9, &ht9);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -23782,7 +23687,7 @@ static void g124_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
-        doubt |= less_equal_float(absolute_float(ft1 - all_float(1)), (absolute_float(ft1) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - all_float(1)), (absolute_float(ft1) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = sign_float(ft0);
         const float_vector ft4 = select_float(ft2, ft0, ft3);
         const float_vector ft5 = fi0 * ft4;
@@ -23957,7 +23862,7 @@ static void g125_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
@@ -24015,7 +23920,7 @@ static void g125_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
@@ -24140,7 +24045,7 @@ static void g126_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
@@ -24204,7 +24109,7 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);

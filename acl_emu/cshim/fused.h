@@ -170,8 +170,9 @@ static inline float_mask close_bf16(float_vector values, float units, half_vecto
 #define UNSURE(half)                                                                                                      \
     static inline float_mask unsure_##half(float_vector values, float_vector error, half_vector *rounded)                 \
     {                                                                                                                     \
-        const float_vector slack = error + absolute_float(values) * (2 * UNIT);                                           \
-        return differing_##half(values + slack, values - slack, rounded);                                                 \
+        const float_vector slack = fma_float(absolute_float(values), all_float(2 * UNIT), error);                         \
+        const float_vector above = fma_float(slack, all_float(1), values), below = fma_float(slack, all_float(-1), values); \
+        return differing_##half(above, below, rounded);                                                                   \
     }
 UNSURE(f16)
 UNSURE(bf16)
@@ -424,6 +425,45 @@ static inline double sums_of(double_vector low, double_vector high)
         }
     }
     return sums[0];
+}
+
+/* The sum of the products of two rows of a half type, which have few enough digits for float, by twos, so
+ * that none waits for the last. What only adds takes turns with conversions, what multiplies does not. */
+#define ADD_PRODUCTS(half)                                                                                                \
+    static inline void add_products_##half(const void *a, const void *b, size_t n, double_vector *low, double_vector *high) \
+    {                                                                                                                     \
+        const double_vector one = all_double(1);                                                                          \
+        double_vector next_low = all_double(0), next_high = all_double(0);                                                \
+        for (size_t i = 0; i < n; i += 2 * FLOATS) {                                                                      \
+            const size_t left = n - i, after = left > FLOATS ? left - FLOATS : 0;                                         \
+            const float_vector here = FETCH_##half(a, i, left) * FETCH_##half(b, i, left);                                \
+            const float_vector next = FETCH_##half(a, i + FLOATS, after) * FETCH_##half(b, i + FLOATS, after);            \
+            *low = fma_double(lower_half(here), one, *low);                                                               \
+            *high = fma_double(upper_half(here), one, *high);                                                             \
+            next_low = fma_double(lower_half(next), one, next_low);                                                       \
+            next_high = fma_double(upper_half(next), one, next_high);                                                     \
+        }                                                                                                                 \
+        *low += next_low;                                                                                                 \
+        *high += next_high;                                                                                               \
+    }
+ADD_PRODUCTS(f16)
+ADD_PRODUCTS(bf16)
+
+#define add_dot_f16 add_products_f16
+
+/* Products of bfloat16 may be too large or too small for float, which does not matter where their sum is neither. */
+static inline void add_dot_bf16(const void *a, const void *b, size_t n, double_vector *low, double_vector *high)
+{
+    add_products_bf16(a, b, n, low, high);
+    const double magnitude = fabs(sums_of(*low, *high));
+    if (UNLIKELY(!(magnitude > 0x1p-32 && magnitude < 0x1p32))) {
+        *low = *high = all_double(0);
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const float_vector first = FETCH_bf16(a, i, n - i), second = FETCH_bf16(b, i, n - i);
+            *low = fma_double(lower_half(first), lower_half(second), *low);
+            *high = fma_double(upper_half(first), upper_half(second), *high);
+        }
+    }
 }
 
 /* Counts are exact in float: no vector has 2^24 of anything. */
