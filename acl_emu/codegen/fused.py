@@ -176,6 +176,8 @@ class _Kernel:
             yield f"    add_dot_{self.storage}({', '.join(f'in{one[1:]}' for one in wanted)}, n, &l_{name}, &u_{name});"
         elif self._is_taken_by_twos(ending):
             yield from self._by_twos(body, ending, lane, begin)
+        elif self.columns:
+            yield from self._by_columns(body, ending)
         else:
             yield f"    for (size_t i = {begin}; i < n; i += FLOATS) {{"
             yield from body
@@ -199,11 +201,13 @@ class _Kernel:
     ) -> Iterator[str]:
         """What a phase does with a vector of elements."""
         graph = self.graph
-        yield "        const size_t left = n - i;"
+        if not self.columns:
+            yield "        const size_t left = n - i;"
         for name in graph.inputs:
             if name in whole:
                 kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)
-                yield f"        const float_{kind} f{name} = FETCH_{fetch}(in{name[1:]}, i, left);"
+                row = f"(const char *)in{name[1:]} + row * call->pitches[{name[1:]}]" if self.columns else f"in{name[1:]}"
+                yield f"        const float_{kind} f{name} = FETCH_{fetch}({row}, i, left);"
         stored = [name for name in graph.lane_outputs if graph.levels[name] == phase]
         if lane == "double":
             yield from self._halves(needed, at_hand)
@@ -255,6 +259,24 @@ class _Kernel:
                 else:
                     lanes = "float" if one[0] == "f" else "double"
                     yield f"    {one} = {'larger' if lanes == 'float' else 'maximum'}_{lanes}({one}, {_other(one)});"
+
+    def _by_columns(self, body: list[str], ending: Sequence[str]) -> Iterator[str]:
+        """Some rows for a vector of columns at a time, so that what they have come to so far is not fetched for each."""
+        places = {
+            f"{half}_{name}": f"call->sums + {self.graph.reductions.index(name)} * call->stride + i{offset}"
+            for name in ending
+            for half, offset in (("l", ""), ("u", " + DOUBLES"))
+        }
+        yield "    for (size_t i = 0; i < n; i += FLOATS) {"
+        yield "        const size_t left = n - i;"
+        for held, place in places.items():
+            yield f"        double_vector {held} = read_double({place});"
+        yield "        for (int64_t row = 0; row < call->rows; row++) {"
+        yield from ("    " + line for line in body)
+        yield "        }"
+        for held, place in places.items():
+            yield f"        write_double({place}, {held});"
+        yield "    }"
 
     # Elements
 
@@ -460,10 +482,8 @@ class _Kernel:
             yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=True))};"
 
     def _column(self, name: str, lane: str) -> Iterator[str]:
-        for half, offset in (("l", ""), ("u", " + DOUBLES")):
-            place = f"call->sums + {self.graph.reductions.index(name)} * call->stride + i{offset}"
-            joined = self._joined(name, f"read_double({place})", self._terms(name, lane, half, masked=False))
-            yield f"        write_double({place}, {joined});"
+        for half in "lu":
+            yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=False))};"
 
     def _joined(self, name: str, held: str, terms: Sequence[str]) -> str:
         if self.graph.steps[name].op == "max":

@@ -6,6 +6,7 @@
 
 /* Tiles at once where nothing has to be gathered; bfloat16 is looked at before it is used, and should still be in the first-level cache. */
 enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
+enum { COLUMN_ROWS = 4 };
 enum { TURNED_BYTES = 2 << 20, LEAST_TURNED = 16, MOST_TURNED = 64 };
 
 /* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
@@ -164,12 +165,13 @@ static void spread_out(const job *work, room *own, int64_t operand, const place 
     }
 }
 
-/* Have the kernel work on a row or a part of one, the `turned`th of those that were gathered together. */
+/* Have the kernel work on a row or a part of one, the `turned`th of those that were gathered together, or on some rows of columns. */
 static void call_kernel(const job *work, room *own, fused_kernel *kernel, const place *at, int64_t turned)
 {
     const header *program = work->program;
     const void *ins[MOST_OPERANDS];
     void *outs[MOST_OPERANDS];
+    int64_t pitches[MOST_OPERANDS];
     int streamed = work->streamed;
     for (int64_t k = 0; k < program->operands; k++) {
         char *row = own->rows[k];
@@ -182,13 +184,14 @@ static void call_kernel(const job *work, room *own, fused_kernel *kernel, const 
         }
         if (k < program->reads) {
             ins[k] = row;
+            pitches[k] = work->operands[k].outer.stride[0];
         } else {
             outs[k - program->reads] = row;
             streamed &= work->ways[k] == IN_MEMORY && (uintptr_t)row % acl_emu_engine_tiles->vector_bytes == 0;
         }
     }
     const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
-    const fused_call call = {outs, ins, own->constants, own->kept, own->sums, own->results, stride, streamed};
+    const fused_call call = {outs, ins, own->constants, own->kept, own->sums, own->results, stride, streamed, at->rows, pitches};
     kernel(&call, at->n);
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (work->ways[k] == GATHERED) {
@@ -295,7 +298,18 @@ static void run_rows(const job *work, room *own, int64_t unit)
     }
 }
 
-/* Columns side by side, row by row. */
+/* Whether all rows of columns are where they can be read one after the other. */
+static int lie_evenly(const job *work)
+{
+    for (int64_t k = 0; k < work->program->reads; k++) {
+        if (work->ways[k] != IN_MEMORY || work->operands[k].outer.count != 1) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Columns side by side, some rows at a time. */
 static void run_columns(const job *work, room *own, int64_t unit)
 {
     const header *program = work->program;
@@ -306,8 +320,10 @@ static void run_columns(const job *work, room *own, int64_t unit)
             own->sums[k * stride + lane] = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
         }
     }
-    for (int64_t k = 0; k < program->outer; k++) {
-        const place at = {.outer = k, .first = first, .n = n};
+    const int64_t most = lie_evenly(work) ? COLUMN_ROWS : 1;
+    for (int64_t k = 0; k < program->outer; k += most) {
+        const int64_t rows = program->outer - k < most ? program->outer - k : most;
+        const place at = {.outer = k, .first = first, .n = n, .rows = rows};
         call_kernel(work, own, work->kernel, &at, -1);
     }
     const fused_call call = {.constants = own->constants, .sums = own->sums, .results = own->results, .stride = stride};

@@ -4547,9 +4547,15 @@ static void g34_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            l_t0 = maximum_double(l_t0, lower_half(fi0));
+            u_t0 = maximum_double(u_t0, upper_half(fi0));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -4585,9 +4591,15 @@ static void g34_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            l_t0 = maximum_double(l_t0, lower_half(fi0));
+            u_t0 = maximum_double(u_t0, upper_half(fi0));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -4623,9 +4635,15 @@ static void g34_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            l_t0 = maximum_double(l_t0, lower_half(fi0));
+            u_t0 = maximum_double(u_t0, upper_half(fi0));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -4661,9 +4679,15 @@ static void g34_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            l_t0 = maximum_double(l_t0, lower_half(fi0));
+            u_t0 = maximum_double(u_t0, upper_half(fi0));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -9973,45 +9997,51 @@ static void g67_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = l_t14 + lt13;
+            u_t14 = u_t14 + ut13;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10053,25 +10083,31 @@ static void g67_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi2;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft13));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft13));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi2;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            l_t14 = l_t14 + lower_half(ft13);
+            u_t14 = u_t14 + upper_half(ft13);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10133,45 +10169,51 @@ static void g67_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = l_t14 + lt13;
+            u_t14 = u_t14 + ut13;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10233,45 +10275,51 @@ static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = l_t14 + lt13;
+            u_t14 = u_t14 + ut13;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10342,45 +10390,51 @@ static void g68_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = l_t14 + lt13;
+            u_t14 = u_t14 + ut13;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10422,25 +10476,31 @@ static void g68_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi2;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft13));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft13));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi2;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            l_t14 = l_t14 + lower_half(ft13);
+            u_t14 = u_t14 + upper_half(ft13);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10502,45 +10562,51 @@ static void g68_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = l_t14 + lt13;
+            u_t14 = u_t14 + ut13;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10602,45 +10668,51 @@ static void g68_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = l_t14 + lt13;
+            u_t14 = u_t14 + ut13;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10976,48 +11048,54 @@ static void g70_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11062,26 +11140,32 @@ static void g70_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi3;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft13), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft13), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi3;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
+            u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11148,48 +11232,54 @@ static void g70_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11256,48 +11346,54 @@ static void g70_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11373,48 +11469,54 @@ static void g71_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11459,26 +11561,32 @@ static void g71_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi3;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft13), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft13), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi3;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
+            u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11545,48 +11653,54 @@ static void g71_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11653,48 +11767,54 @@ static void g71_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -12207,43 +12327,49 @@ static void g74_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12284,24 +12410,30 @@ static void g74_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft12), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft12), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
+            u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12361,43 +12493,49 @@ static void g74_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12457,43 +12595,49 @@ static void g74_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12562,43 +12706,49 @@ static void g75_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12639,24 +12789,30 @@ static void g75_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft12), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft12), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
+            u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12716,43 +12872,49 @@ static void g75_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12812,43 +12974,49 @@ static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12914,40 +13082,46 @@ static void g76_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = l_t13 + lt12;
+            u_t13 = u_t13 + ut12;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -12985,23 +13159,29 @@ static void g76_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft12));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft12));
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            l_t13 = l_t13 + lower_half(ft12);
+            u_t13 = u_t13 + upper_half(ft12);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13056,40 +13236,46 @@ static void g76_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = l_t13 + lt12;
+            u_t13 = u_t13 + ut12;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13144,40 +13330,46 @@ static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = l_t13 + lt12;
+            u_t13 = u_t13 + ut12;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13241,40 +13433,46 @@ static void g77_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = l_t13 + lt12;
+            u_t13 = u_t13 + ut12;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13312,23 +13510,29 @@ static void g77_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft12));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft12));
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            l_t13 = l_t13 + lower_half(ft12);
+            u_t13 = u_t13 + upper_half(ft12);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13383,40 +13587,46 @@ static void g77_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = l_t13 + lt12;
+            u_t13 = u_t13 + ut12;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13471,40 +13681,46 @@ static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = l_t13 + lt12;
+            u_t13 = u_t13 + ut12;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13727,30 +13943,36 @@ static void g79_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -13783,18 +14005,24 @@ static void g79_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi1;
-        const float_vector ft1 = ft0 * fi0;
-        const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = -fi1;
+            const float_vector ft1 = ft0 * fi0;
+            const float_vector ft2 = maximum_float(all_float(0), ft1);
+            const float_vector ft3 = absolute_float(ft1);
+            const float_vector ft4 = -ft3;
+            const float_vector ft5 = exp_of_float(ft4);
+            const float_vector ft6 = log1p_of_part_float(ft5);
+            const float_vector ft7 = ft2 + ft6;
+            l_t8 = l_t8 + lower_half(ft7);
+            u_t8 = u_t8 + upper_half(ft7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -13839,30 +14067,36 @@ static void g79_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -13907,30 +14141,36 @@ static void g79_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -13984,30 +14224,36 @@ static void g80_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -14040,18 +14286,24 @@ static void g80_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi1;
-        const float_vector ft1 = ft0 * fi0;
-        const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = -fi1;
+            const float_vector ft1 = ft0 * fi0;
+            const float_vector ft2 = maximum_float(all_float(0), ft1);
+            const float_vector ft3 = absolute_float(ft1);
+            const float_vector ft4 = -ft3;
+            const float_vector ft5 = exp_of_float(ft4);
+            const float_vector ft6 = log1p_of_part_float(ft5);
+            const float_vector ft7 = ft2 + ft6;
+            l_t8 = l_t8 + lower_half(ft7);
+            u_t8 = u_t8 + upper_half(ft7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -14096,30 +14348,36 @@ static void g80_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -14164,30 +14422,36 @@ static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -17868,30 +18132,36 @@ static void g101_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -17943,18 +18213,24 @@ static void g101_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, all_float(0));
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft1 / all_float(0);
-        const float_vector ft5 = ft3 * ft4;
-        const float_vector ft6 = ft1 - all_float(0);
-        const float_vector ft7 = select_float(ft2, ft5, ft6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(0));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / all_float(0);
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - all_float(0);
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8 = l_t8 + lower_half(ft7);
+            u_t8 = u_t8 + upper_half(ft7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18030,30 +18306,36 @@ static void g101_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18129,30 +18411,36 @@ static void g101_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18237,30 +18525,36 @@ static void g102_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18312,18 +18606,24 @@ static void g102_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, all_float(0));
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft1 / all_float(0);
-        const float_vector ft5 = ft3 * ft4;
-        const float_vector ft6 = ft1 - all_float(0);
-        const float_vector ft7 = select_float(ft2, ft5, ft6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(0));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / all_float(0);
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - all_float(0);
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8 = l_t8 + lower_half(ft7);
+            u_t8 = u_t8 + upper_half(ft7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18399,30 +18699,36 @@ static void g102_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18498,30 +18804,36 @@ static void g102_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18758,28 +19070,34 @@ static void g104_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = l_t7 + lt6;
+            u_t7 = u_t7 + ut6;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -18829,17 +19147,23 @@ static void g104_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, all_float(1));
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft3 * ft1;
-        const float_vector ft5 = ft1 - all_float(0.5);
-        const float_vector ft6 = select_float(ft2, ft4, ft5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft6));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft6));
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(1));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft3 * ft1;
+            const float_vector ft5 = ft1 - all_float(0.5);
+            const float_vector ft6 = select_float(ft2, ft4, ft5);
+            l_t7 = l_t7 + lower_half(ft6);
+            u_t7 = u_t7 + upper_half(ft6);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -18911,28 +19235,34 @@ static void g104_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = l_t7 + lt6;
+            u_t7 = u_t7 + ut6;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19004,28 +19334,34 @@ static void g104_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = l_t7 + lt6;
+            u_t7 = u_t7 + ut6;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19106,28 +19442,34 @@ static void g105_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = l_t7 + lt6;
+            u_t7 = u_t7 + ut6;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19177,17 +19519,23 @@ static void g105_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, all_float(1));
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft3 * ft1;
-        const float_vector ft5 = ft1 - all_float(0.5);
-        const float_vector ft6 = select_float(ft2, ft4, ft5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft6));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft6));
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(1));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft3 * ft1;
+            const float_vector ft5 = ft1 - all_float(0.5);
+            const float_vector ft6 = select_float(ft2, ft4, ft5);
+            l_t7 = l_t7 + lower_half(ft6);
+            u_t7 = u_t7 + upper_half(ft6);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19259,28 +19607,34 @@ static void g105_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = l_t7 + lt6;
+            u_t7 = u_t7 + ut6;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19352,28 +19706,34 @@ static void g105_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = l_t7 + lt6;
+            u_t7 = u_t7 + ut6;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19645,30 +20005,36 @@ static void g107_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19724,18 +20090,24 @@ static void g107_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, fk0);
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft1 / fk0;
-        const float_vector ft5 = ft3 * ft4;
-        const float_vector ft6 = ft1 - fk1;
-        const float_vector ft7 = select_float(ft2, ft5, ft6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, fk0);
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / fk0;
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - fk1;
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8 = l_t8 + lower_half(ft7);
+            u_t8 = u_t8 + upper_half(ft7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19815,30 +20187,36 @@ static void g107_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19918,30 +20296,36 @@ static void g107_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20030,30 +20414,36 @@ static void g108_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20109,18 +20499,24 @@ static void g108_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, fk0);
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft1 / fk0;
-        const float_vector ft5 = ft3 * ft4;
-        const float_vector ft6 = ft1 - fk1;
-        const float_vector ft7 = select_float(ft2, ft5, ft6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, fk0);
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / fk0;
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - fk1;
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8 = l_t8 + lower_half(ft7);
+            u_t8 = u_t8 + upper_half(ft7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20200,30 +20596,36 @@ static void g108_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20303,30 +20705,36 @@ static void g108_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = l_t8 + lt7;
+            u_t8 = u_t8 + ut7;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20389,18 +20797,24 @@ static void g109_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20440,12 +20854,18 @@ static void g109_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft1));
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            l_t2 = l_t2 + lower_half(ft1);
+            u_t2 = u_t2 + upper_half(ft1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20497,18 +20917,24 @@ static void g109_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20560,18 +20986,24 @@ static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20632,18 +21064,24 @@ static void g110_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20683,12 +21121,18 @@ static void g110_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft1));
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            l_t2 = l_t2 + lower_half(ft1);
+            u_t2 = u_t2 + upper_half(ft1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20740,18 +21184,24 @@ static void g110_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20803,18 +21253,24 @@ static void g110_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20984,18 +21440,24 @@ static void g112_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21035,12 +21497,18 @@ static void g112_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = ft0 * ft0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft1));
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = ft0 * ft0;
+            l_t2 = l_t2 + lower_half(ft1);
+            u_t2 = u_t2 + upper_half(ft1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21092,18 +21560,24 @@ static void g112_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21155,18 +21629,24 @@ static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21227,18 +21707,24 @@ static void g113_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21278,12 +21764,18 @@ static void g113_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = ft0 * ft0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft1));
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = ft0 * ft0;
+            l_t2 = l_t2 + lower_half(ft1);
+            u_t2 = u_t2 + upper_half(ft1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21335,18 +21827,24 @@ static void g113_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21398,18 +21896,24 @@ static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = l_t2 + lt1;
+            u_t2 = u_t2 + ut1;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21976,35 +22480,41 @@ static void g117_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22043,20 +22553,26 @@ static void g117_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft8), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft8), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = log_of_float(fi0);
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            l_t10 = fma_double(lower_half(ft8), lower_half(fi2), l_t10);
+            u_t10 = fma_double(upper_half(ft8), upper_half(fi2), u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22110,35 +22626,41 @@ static void g117_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22192,35 +22714,41 @@ static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22283,35 +22811,41 @@ static void g118_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22350,20 +22884,26 @@ static void g118_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft8), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft8), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = log_of_float(fi0);
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            l_t10 = fma_double(lower_half(ft8), lower_half(fi2), l_t10);
+            u_t10 = fma_double(upper_half(ft8), upper_half(fi2), u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22417,35 +22957,41 @@ static void g118_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22499,35 +23045,41 @@ static void g118_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22587,32 +23139,38 @@ static void g119_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = l_t9 + lt8;
+            u_t9 = u_t9 + ut8;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -22648,19 +23206,25 @@ static void g119_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft8));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft8));
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = log_of_float(fi0);
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            l_t9 = l_t9 + lower_half(ft8);
+            u_t9 = u_t9 + upper_half(ft8);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -22709,32 +23273,38 @@ static void g119_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = l_t9 + lt8;
+            u_t9 = u_t9 + ut8;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -22783,32 +23353,38 @@ static void g119_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = l_t9 + lt8;
+            u_t9 = u_t9 + ut8;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -22866,32 +23442,38 @@ static void g120_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = l_t9 + lt8;
+            u_t9 = u_t9 + ut8;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -22927,19 +23509,25 @@ static void g120_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft8));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft8));
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = log_of_float(fi0);
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            l_t9 = l_t9 + lower_half(ft8);
+            u_t9 = u_t9 + upper_half(ft8);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -22988,32 +23576,38 @@ static void g120_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = l_t9 + lt8;
+            u_t9 = u_t9 + ut8;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -23062,32 +23656,38 @@ static void g120_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = l_t9 + lt8;
+            u_t9 = u_t9 + ut8;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -25481,11 +26081,17 @@ static void g135_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ui0);
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            l_t0 = l_t0 + li0;
+            u_t0 = u_t0 + ui0;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -25517,9 +26123,15 @@ static void g135_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(fi0));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(fi0));
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            l_t0 = l_t0 + lower_half(fi0);
+            u_t0 = u_t0 + upper_half(fi0);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -25559,11 +26171,17 @@ static void g135_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ui0);
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            l_t0 = l_t0 + li0;
+            u_t0 = u_t0 + ui0;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -25603,11 +26221,17 @@ static void g135_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ui0);
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            l_t0 = l_t0 + li0;
+            u_t0 = u_t0 + ui0;
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
