@@ -293,10 +293,14 @@ class _Kernel:
         if followed and self.exactness.is_followed(name):
             op, arguments = self._operation(name)
             expression = f"near_{op}_{self.storage}({', '.join(arguments)})"
-        elif lane == "f" and self.way == "settled" and step.op == "sub" and (product := self.graph.steps.get(step.arguments[0])):
-            if product.op == "mul" and all(argument in self.graph.inputs for argument in product.arguments):  # it is exact
-                expression = f"fma_float({', '.join(self._refer(argument, 'f') for argument in product.arguments)}, -{arguments[1]})"
+        elif lane == "f" and self.way == "settled" and step.op == "sub" and self._is_exact_product(step.arguments[0]):
+            factors = [self._refer(argument, "f") for argument in self.graph.steps[step.arguments[0]].arguments]
+            expression = f"fma_float({', '.join(factors)}, -{arguments[1]})"
         return f"const {kind}_{result} {lane}{name} = {expression};"
+
+    def _is_exact_product(self, name: str) -> bool:
+        step = self.graph.steps.get(name)
+        return step is not None and step.op == "mul" and all(argument in self.graph.inputs for argument in step.arguments)
 
     def _operation(self, name: str) -> tuple[str, list[str]]:
         """A step of plain arithmetic on float as an operation on two numbers."""
