@@ -166,16 +166,25 @@ static inline float_mask close_bf16(float_vector values, float units, half_vecto
 #endif
 }
 
-/* The same for results of which each is off by up to its error. */
-#define UNSURE(half)                                                                                                      \
-    static inline float_mask unsure_##half(float_vector values, float_vector error, half_vector *rounded)                 \
-    {                                                                                                                     \
-        const float_vector slack = fma_float(absolute_float(values), all_float(2 * UNIT), error);                         \
-        const float_vector above = fma_float(slack, all_float(1), values), below = fma_float(slack, all_float(-1), values); \
-        return differing_##half(above, below, rounded);                                                                   \
-    }
-UNSURE(f16)
-UNSURE(bf16)
+/* The same for results of which each is off by up to its error. What adds takes turns with the conversions of float16, what multiplies does
+ * not: both are used. */
+
+static inline float_vector slack_of(float_vector values, float_vector error)
+{
+    return fma_float(absolute_float(values), all_float(2 * UNIT), error);
+}
+
+static inline float_mask unsure_f16(float_vector values, float_vector error, half_vector *rounded)
+{
+    const float_vector slack = slack_of(values, error);
+    return differing_f16(values + slack, fma_float(slack, all_float(-1), values), rounded);
+}
+
+static inline float_mask unsure_bf16(float_vector values, float_vector error, half_vector *rounded)
+{
+    const float_vector slack = slack_of(values, error);
+    return differing_bf16(values + slack, values - slack, rounded);
+}
 
 /* Plain arithmetic on float that is followed step by step: operations that round in any direction, as long as it is to a number next to the
  * result, and where they did, in all of the range of float. With 64-byte vectors directions can be chosen, and what is the same rounded up
