@@ -199,11 +199,19 @@ static inline float_mask unsure_bf16(float_vector values, float_vector error, ha
 DIRECTED(raised, add, _MM_FROUND_TO_POS_INF)
 DIRECTED(raised, sub, _MM_FROUND_TO_POS_INF)
 DIRECTED(raised, mul, _MM_FROUND_TO_POS_INF)
-DIRECTED(lowered, add, _MM_FROUND_TO_NEG_INF)
-DIRECTED(lowered, sub, _MM_FROUND_TO_NEG_INF)
 DIRECTED(lowered, mul, _MM_FROUND_TO_NEG_INF)
 DIRECTED(cut, mul, _MM_FROUND_TO_ZERO)
 DIRECTED(cut, div, _MM_FROUND_TO_ZERO)
+
+/* Where multiplications are made, lest they wait for those that are rounded up, and for conversions. */
+#define LOWERED(op, name)                                                                                    \
+    static inline float_vector lowered_##op(float_vector a, float_vector b)                                  \
+    {                                                                                                        \
+        const int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;                                          \
+        return (float_vector)_mm512_##name##_round_ps((__m512)a, _mm512_set1_ps(1), (__m512)b, down);        \
+    }
+LOWERED(add, fmadd)
+LOWERED(sub, fmsub)
 
 static inline float_mask is_left(float_vector remainder) /* not where it is none: infinities are not rounded */
 {
