@@ -492,7 +492,7 @@ class _Kernel:
     def _joined(self, name: str, held: str, terms: Sequence[str]) -> str:
         if self.graph.steps[name].op == "max":
             return f"maximum_double({held}, {terms[0]})"
-        return f"{held} + {terms[0]}" if len(terms) == 1 else f"fma_double({terms[0]}, {terms[1]}, {held})"
+        return f"added_double({held}, {terms[0]})" if len(terms) == 1 else f"fma_double({terms[0]}, {terms[1]}, {held})"
 
     # Rows
 

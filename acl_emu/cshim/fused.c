@@ -1098,8 +1098,8 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + live_lower(left, li0, 0);
-        u_t1 = u_t1 + live_upper(left, ui0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, li0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
         write_double((double *)call->kept[0] + i, lt0), write_double((double *)call->kept[0] + i + DOUBLES, ut0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -1130,8 +1130,8 @@ static void g10_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = exp_of_float(fi1);
-        l_t1 = l_t1 + lower_half(live_float(left, fi0, 0));
-        u_t1 = u_t1 + upper_half(live_float(left, fi0, 0));
+        l_t1 = added_double(l_t1, lower_half(live_float(left, fi0, 0)));
+        u_t1 = added_double(u_t1, upper_half(live_float(left, fi0, 0)));
         write_float((float *)call->kept[0] + i, ft0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -1163,8 +1163,8 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + live_lower(left, li0, 0);
-        u_t1 = u_t1 + live_upper(left, ui0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, li0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -1217,8 +1217,8 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + live_lower(left, li0, 0);
-        u_t1 = u_t1 + live_upper(left, ui0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, li0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -2266,8 +2266,8 @@ static void g18_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + live_lower(left, lt0, 0);
-        u_t1 = u_t1 + live_upper(left, ut0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, lt0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ut0, 0));
         PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -2285,8 +2285,8 @@ static void g18_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
-        l_t1 = l_t1 + lower_half(live_float(left, ft0, 0));
-        u_t1 = u_t1 + upper_half(live_float(left, ft0, 0));
+        l_t1 = added_double(l_t1, lower_half(live_float(left, ft0, 0)));
+        u_t1 = added_double(u_t1, upper_half(live_float(left, ft0, 0)));
         PUT_f32(out0, i, left, ft0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -2307,8 +2307,8 @@ static void g18_f16_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + live_lower(left, lt0, 0);
-        u_t1 = u_t1 + live_upper(left, ut0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, lt0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ut0, 0));
         PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -2329,8 +2329,8 @@ static void g18_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + live_lower(left, lt0, 0);
-        u_t1 = u_t1 + live_upper(left, ut0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, lt0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ut0, 0));
         PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -4725,8 +4725,8 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4755,8 +4755,8 @@ static void g35_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft3 = exp_of_difference_float(fi0, ft2);
-        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
-        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
+        l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
+        u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4787,8 +4787,8 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4819,8 +4819,8 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4850,8 +4850,8 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_double((double *)call->kept[0] + i, lt1), write_double((double *)call->kept[0] + i + DOUBLES, ut1);
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4886,8 +4886,8 @@ static void g36_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = exp_of_difference_float(fi0, ft0);
-        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
-        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
         write_float((float *)call->kept[0] + i, ft1);
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4923,8 +4923,8 @@ static void g36_f16_settled(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4976,8 +4976,8 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -5040,10 +5040,10 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5089,8 +5089,8 @@ static void g37_f32_plain(const fused_call *call, size_t n)
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
-        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
+        u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
         f_t7 += live_float(left, ft6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5141,10 +5141,10 @@ static void g37_f16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5212,10 +5212,10 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5284,10 +5284,10 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5351,8 +5351,8 @@ static void g38_f32_plain(const fused_call *call, size_t n)
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
-        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
+        u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
         f_t7 += live_float(left, ft6, 0);
         write_float((float *)call->kept[0] + i, ft3);
     }
@@ -5416,10 +5416,10 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5489,10 +5489,10 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5564,10 +5564,10 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5624,8 +5624,8 @@ static void g39_f32_plain(const fused_call *call, size_t n)
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
-        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
+        u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
         f_t7 += live_float(left, ft6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5684,10 +5684,10 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5750,10 +5750,10 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5816,10 +5816,10 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5867,8 +5867,8 @@ static void g40_f32_plain(const fused_call *call, size_t n)
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
-        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
+        u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
         f_t7 += live_float(left, ft6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5921,10 +5921,10 @@ static void g40_f16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5994,10 +5994,10 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -7312,8 +7312,8 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7356,8 +7356,8 @@ static void g51_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * all_float(-1);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
-        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
+        l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
+        u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7409,8 +7409,8 @@ static void g51_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7485,8 +7485,8 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7671,8 +7671,8 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7715,8 +7715,8 @@ static void g53_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * all_float(0);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
-        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
+        l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
+        u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7768,8 +7768,8 @@ static void g53_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7844,8 +7844,8 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9258,8 +9258,8 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9303,8 +9303,8 @@ static void g63_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fk1;
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
-        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
+        l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
+        u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9357,8 +9357,8 @@ static void g63_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9434,8 +9434,8 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9984,8 +9984,8 @@ static void g67_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10037,8 +10037,8 @@ static void g67_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut12 = ut9 * ut11;
             const double_vector lt13 = lt8 + lt12;
             const double_vector ut13 = ut8 + ut12;
-            l_t14 = l_t14 + lt13;
-            u_t14 = u_t14 + ut13;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
         }
         write_double(call->sums + 0 * call->stride + i, l_t14);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
@@ -10070,8 +10070,8 @@ static void g67_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t14 = l_t14 + lower_half(live_float(left, ft13, 0));
-        u_t14 = u_t14 + upper_half(live_float(left, ft13, 0));
+        l_t14 = added_double(l_t14, lower_half(live_float(left, ft13, 0)));
+        u_t14 = added_double(u_t14, upper_half(live_float(left, ft13, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10103,8 +10103,8 @@ static void g67_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft11 = ft10 + ft5;
             const float_vector ft12 = ft9 * ft11;
             const float_vector ft13 = ft8 + ft12;
-            l_t14 = l_t14 + lower_half(ft13);
-            u_t14 = u_t14 + upper_half(ft13);
+            l_t14 = added_double(l_t14, lower_half(ft13));
+            u_t14 = added_double(u_t14, upper_half(ft13));
         }
         write_double(call->sums + 0 * call->stride + i, l_t14);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
@@ -10156,8 +10156,8 @@ static void g67_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10209,8 +10209,8 @@ static void g67_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut12 = ut9 * ut11;
             const double_vector lt13 = lt8 + lt12;
             const double_vector ut13 = ut8 + ut12;
-            l_t14 = l_t14 + lt13;
-            u_t14 = u_t14 + ut13;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
         }
         write_double(call->sums + 0 * call->stride + i, l_t14);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
@@ -10262,8 +10262,8 @@ static void g67_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10315,8 +10315,8 @@ static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut12 = ut9 * ut11;
             const double_vector lt13 = lt8 + lt12;
             const double_vector ut13 = ut8 + ut12;
-            l_t14 = l_t14 + lt13;
-            u_t14 = u_t14 + ut13;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
         }
         write_double(call->sums + 0 * call->stride + i, l_t14);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
@@ -10377,8 +10377,8 @@ static void g68_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10430,8 +10430,8 @@ static void g68_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut12 = ut9 * ut11;
             const double_vector lt13 = lt8 + lt12;
             const double_vector ut13 = ut8 + ut12;
-            l_t14 = l_t14 + lt13;
-            u_t14 = u_t14 + ut13;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
         }
         write_double(call->sums + 0 * call->stride + i, l_t14);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
@@ -10463,8 +10463,8 @@ static void g68_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t14 = l_t14 + lower_half(live_float(left, ft13, 0));
-        u_t14 = u_t14 + upper_half(live_float(left, ft13, 0));
+        l_t14 = added_double(l_t14, lower_half(live_float(left, ft13, 0)));
+        u_t14 = added_double(u_t14, upper_half(live_float(left, ft13, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10496,8 +10496,8 @@ static void g68_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft11 = ft10 + ft5;
             const float_vector ft12 = ft9 * ft11;
             const float_vector ft13 = ft8 + ft12;
-            l_t14 = l_t14 + lower_half(ft13);
-            u_t14 = u_t14 + upper_half(ft13);
+            l_t14 = added_double(l_t14, lower_half(ft13));
+            u_t14 = added_double(u_t14, upper_half(ft13));
         }
         write_double(call->sums + 0 * call->stride + i, l_t14);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
@@ -10549,8 +10549,8 @@ static void g68_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10602,8 +10602,8 @@ static void g68_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut12 = ut9 * ut11;
             const double_vector lt13 = lt8 + lt12;
             const double_vector ut13 = ut8 + ut12;
-            l_t14 = l_t14 + lt13;
-            u_t14 = u_t14 + ut13;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
         }
         write_double(call->sums + 0 * call->stride + i, l_t14);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
@@ -10655,8 +10655,8 @@ static void g68_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10708,8 +10708,8 @@ static void g68_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut12 = ut9 * ut11;
             const double_vector lt13 = lt8 + lt12;
             const double_vector ut13 = ut8 + ut12;
-            l_t14 = l_t14 + lt13;
-            u_t14 = u_t14 + ut13;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
         }
         write_double(call->sums + 0 * call->stride + i, l_t14);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
@@ -13070,8 +13070,8 @@ static void g76_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13117,8 +13117,8 @@ static void g76_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            l_t13 = l_t13 + lt12;
-            u_t13 = u_t13 + ut12;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
         }
         write_double(call->sums + 0 * call->stride + i, l_t13);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
@@ -13147,8 +13147,8 @@ static void g76_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t13 = l_t13 + lower_half(live_float(left, ft12, 0));
-        u_t13 = u_t13 + upper_half(live_float(left, ft12, 0));
+        l_t13 = added_double(l_t13, lower_half(live_float(left, ft12, 0)));
+        u_t13 = added_double(u_t13, upper_half(live_float(left, ft12, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13177,8 +13177,8 @@ static void g76_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft10 = ft9 + ft5;
             const float_vector ft11 = ft8 * ft10;
             const float_vector ft12 = ft7 + ft11;
-            l_t13 = l_t13 + lower_half(ft12);
-            u_t13 = u_t13 + upper_half(ft12);
+            l_t13 = added_double(l_t13, lower_half(ft12));
+            u_t13 = added_double(u_t13, upper_half(ft12));
         }
         write_double(call->sums + 0 * call->stride + i, l_t13);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
@@ -13224,8 +13224,8 @@ static void g76_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13271,8 +13271,8 @@ static void g76_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            l_t13 = l_t13 + lt12;
-            u_t13 = u_t13 + ut12;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
         }
         write_double(call->sums + 0 * call->stride + i, l_t13);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
@@ -13318,8 +13318,8 @@ static void g76_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13365,8 +13365,8 @@ static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            l_t13 = l_t13 + lt12;
-            u_t13 = u_t13 + ut12;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
         }
         write_double(call->sums + 0 * call->stride + i, l_t13);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
@@ -13421,8 +13421,8 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13468,8 +13468,8 @@ static void g77_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            l_t13 = l_t13 + lt12;
-            u_t13 = u_t13 + ut12;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
         }
         write_double(call->sums + 0 * call->stride + i, l_t13);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
@@ -13498,8 +13498,8 @@ static void g77_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t13 = l_t13 + lower_half(live_float(left, ft12, 0));
-        u_t13 = u_t13 + upper_half(live_float(left, ft12, 0));
+        l_t13 = added_double(l_t13, lower_half(live_float(left, ft12, 0)));
+        u_t13 = added_double(u_t13, upper_half(live_float(left, ft12, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13528,8 +13528,8 @@ static void g77_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft10 = ft9 + ft5;
             const float_vector ft11 = ft8 * ft10;
             const float_vector ft12 = ft7 + ft11;
-            l_t13 = l_t13 + lower_half(ft12);
-            u_t13 = u_t13 + upper_half(ft12);
+            l_t13 = added_double(l_t13, lower_half(ft12));
+            u_t13 = added_double(u_t13, upper_half(ft12));
         }
         write_double(call->sums + 0 * call->stride + i, l_t13);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
@@ -13575,8 +13575,8 @@ static void g77_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13622,8 +13622,8 @@ static void g77_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            l_t13 = l_t13 + lt12;
-            u_t13 = u_t13 + ut12;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
         }
         write_double(call->sums + 0 * call->stride + i, l_t13);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
@@ -13669,8 +13669,8 @@ static void g77_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13716,8 +13716,8 @@ static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            l_t13 = l_t13 + lt12;
-            u_t13 = u_t13 + ut12;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
         }
         write_double(call->sums + 0 * call->stride + i, l_t13);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
@@ -13931,8 +13931,8 @@ static void g79_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -13968,8 +13968,8 @@ static void g79_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = log1p_of_part_double(ut5);
             const double_vector lt7 = lt2 + lt6;
             const double_vector ut7 = ut2 + ut6;
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -13993,8 +13993,8 @@ static void g79_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = exp_of_float(ft4);
         const float_vector ft6 = log1p_of_part_float(ft5);
         const float_vector ft7 = ft2 + ft6;
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14018,8 +14018,8 @@ static void g79_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft5 = exp_of_float(ft4);
             const float_vector ft6 = log1p_of_part_float(ft5);
             const float_vector ft7 = ft2 + ft6;
-            l_t8 = l_t8 + lower_half(ft7);
-            u_t8 = u_t8 + upper_half(ft7);
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -14055,8 +14055,8 @@ static void g79_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14092,8 +14092,8 @@ static void g79_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = log1p_of_part_double(ut5);
             const double_vector lt7 = lt2 + lt6;
             const double_vector ut7 = ut2 + ut6;
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -14129,8 +14129,8 @@ static void g79_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14166,8 +14166,8 @@ static void g79_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = log1p_of_part_double(ut5);
             const double_vector lt7 = lt2 + lt6;
             const double_vector ut7 = ut2 + ut6;
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -14212,8 +14212,8 @@ static void g80_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14249,8 +14249,8 @@ static void g80_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = log1p_of_part_double(ut5);
             const double_vector lt7 = lt2 + lt6;
             const double_vector ut7 = ut2 + ut6;
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -14274,8 +14274,8 @@ static void g80_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = exp_of_float(ft4);
         const float_vector ft6 = log1p_of_part_float(ft5);
         const float_vector ft7 = ft2 + ft6;
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14299,8 +14299,8 @@ static void g80_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft5 = exp_of_float(ft4);
             const float_vector ft6 = log1p_of_part_float(ft5);
             const float_vector ft7 = ft2 + ft6;
-            l_t8 = l_t8 + lower_half(ft7);
-            u_t8 = u_t8 + upper_half(ft7);
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -14336,8 +14336,8 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14373,8 +14373,8 @@ static void g80_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = log1p_of_part_double(ut5);
             const double_vector lt7 = lt2 + lt6;
             const double_vector ut7 = ut2 + ut6;
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -14410,8 +14410,8 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14447,8 +14447,8 @@ static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = log1p_of_part_double(ut5);
             const double_vector lt7 = lt2 + lt6;
             const double_vector ut7 = ut2 + ut6;
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -18090,8 +18090,8 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18117,8 +18117,8 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18157,8 +18157,8 @@ static void g101_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -18183,8 +18183,8 @@ static void g101_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18198,8 +18198,8 @@ static void g101_f32_plain(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - all_float(0);
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
-            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
+            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
         }
     }
     l_t8 += l_t8b;
@@ -18226,8 +18226,8 @@ static void g101_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - all_float(0);
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8 = l_t8 + lower_half(ft7);
-            u_t8 = u_t8 + upper_half(ft7);
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -18264,8 +18264,8 @@ static void g101_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18291,8 +18291,8 @@ static void g101_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18331,8 +18331,8 @@ static void g101_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -18369,8 +18369,8 @@ static void g101_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18396,8 +18396,8 @@ static void g101_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18436,8 +18436,8 @@ static void g101_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -18483,8 +18483,8 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18510,8 +18510,8 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18550,8 +18550,8 @@ static void g102_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -18576,8 +18576,8 @@ static void g102_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18591,8 +18591,8 @@ static void g102_f32_plain(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - all_float(0);
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
-            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
+            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
         }
     }
     l_t8 += l_t8b;
@@ -18619,8 +18619,8 @@ static void g102_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - all_float(0);
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8 = l_t8 + lower_half(ft7);
-            u_t8 = u_t8 + upper_half(ft7);
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -18657,8 +18657,8 @@ static void g102_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18684,8 +18684,8 @@ static void g102_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18724,8 +18724,8 @@ static void g102_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -18762,8 +18762,8 @@ static void g102_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18789,8 +18789,8 @@ static void g102_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18829,8 +18829,8 @@ static void g102_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -19030,8 +19030,8 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19055,8 +19055,8 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -19093,8 +19093,8 @@ static void g104_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = l_t7 + lt6;
-            u_t7 = u_t7 + ut6;
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
         }
         write_double(call->sums + 0 * call->stride + i, l_t7);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
@@ -19118,8 +19118,8 @@ static void g104_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft3 * ft1;
         const float_vector ft5 = ft1 - all_float(0.5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
-        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
-        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
+        l_t7 = added_double(l_t7, lower_half(live_float(left, ft6, 0)));
+        u_t7 = added_double(u_t7, upper_half(live_float(left, ft6, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19132,8 +19132,8 @@ static void g104_f32_plain(const fused_call *call, size_t n)
             const float_vector ft4 = ft3 * ft1;
             const float_vector ft5 = ft1 - all_float(0.5);
             const float_vector ft6 = select_float(ft2, ft4, ft5);
-            l_t7b = l_t7b + lower_half(live_float(left, ft6, 0));
-            u_t7b = u_t7b + upper_half(live_float(left, ft6, 0));
+            l_t7b = added_double(l_t7b, lower_half(live_float(left, ft6, 0)));
+            u_t7b = added_double(u_t7b, upper_half(live_float(left, ft6, 0)));
         }
     }
     l_t7 += l_t7b;
@@ -19159,8 +19159,8 @@ static void g104_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft4 = ft3 * ft1;
             const float_vector ft5 = ft1 - all_float(0.5);
             const float_vector ft6 = select_float(ft2, ft4, ft5);
-            l_t7 = l_t7 + lower_half(ft6);
-            u_t7 = u_t7 + upper_half(ft6);
+            l_t7 = added_double(l_t7, lower_half(ft6));
+            u_t7 = added_double(u_t7, upper_half(ft6));
         }
         write_double(call->sums + 0 * call->stride + i, l_t7);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
@@ -19195,8 +19195,8 @@ static void g104_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19220,8 +19220,8 @@ static void g104_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -19258,8 +19258,8 @@ static void g104_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = l_t7 + lt6;
-            u_t7 = u_t7 + ut6;
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
         }
         write_double(call->sums + 0 * call->stride + i, l_t7);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
@@ -19294,8 +19294,8 @@ static void g104_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19319,8 +19319,8 @@ static void g104_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -19357,8 +19357,8 @@ static void g104_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = l_t7 + lt6;
-            u_t7 = u_t7 + ut6;
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
         }
         write_double(call->sums + 0 * call->stride + i, l_t7);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
@@ -19402,8 +19402,8 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19427,8 +19427,8 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -19465,8 +19465,8 @@ static void g105_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = l_t7 + lt6;
-            u_t7 = u_t7 + ut6;
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
         }
         write_double(call->sums + 0 * call->stride + i, l_t7);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
@@ -19490,8 +19490,8 @@ static void g105_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft3 * ft1;
         const float_vector ft5 = ft1 - all_float(0.5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
-        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
-        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
+        l_t7 = added_double(l_t7, lower_half(live_float(left, ft6, 0)));
+        u_t7 = added_double(u_t7, upper_half(live_float(left, ft6, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19504,8 +19504,8 @@ static void g105_f32_plain(const fused_call *call, size_t n)
             const float_vector ft4 = ft3 * ft1;
             const float_vector ft5 = ft1 - all_float(0.5);
             const float_vector ft6 = select_float(ft2, ft4, ft5);
-            l_t7b = l_t7b + lower_half(live_float(left, ft6, 0));
-            u_t7b = u_t7b + upper_half(live_float(left, ft6, 0));
+            l_t7b = added_double(l_t7b, lower_half(live_float(left, ft6, 0)));
+            u_t7b = added_double(u_t7b, upper_half(live_float(left, ft6, 0)));
         }
     }
     l_t7 += l_t7b;
@@ -19531,8 +19531,8 @@ static void g105_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft4 = ft3 * ft1;
             const float_vector ft5 = ft1 - all_float(0.5);
             const float_vector ft6 = select_float(ft2, ft4, ft5);
-            l_t7 = l_t7 + lower_half(ft6);
-            u_t7 = u_t7 + upper_half(ft6);
+            l_t7 = added_double(l_t7, lower_half(ft6));
+            u_t7 = added_double(u_t7, upper_half(ft6));
         }
         write_double(call->sums + 0 * call->stride + i, l_t7);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
@@ -19567,8 +19567,8 @@ static void g105_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19592,8 +19592,8 @@ static void g105_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -19630,8 +19630,8 @@ static void g105_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = l_t7 + lt6;
-            u_t7 = u_t7 + ut6;
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
         }
         write_double(call->sums + 0 * call->stride + i, l_t7);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
@@ -19666,8 +19666,8 @@ static void g105_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19691,8 +19691,8 @@ static void g105_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -19729,8 +19729,8 @@ static void g105_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = l_t7 + lt6;
-            u_t7 = u_t7 + ut6;
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
         }
         write_double(call->sums + 0 * call->stride + i, l_t7);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
@@ -19961,8 +19961,8 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19988,8 +19988,8 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -20030,8 +20030,8 @@ static void g107_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -20058,8 +20058,8 @@ static void g107_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20073,8 +20073,8 @@ static void g107_f32_plain(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - fk1;
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
-            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
+            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
         }
     }
     l_t8 += l_t8b;
@@ -20103,8 +20103,8 @@ static void g107_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - fk1;
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8 = l_t8 + lower_half(ft7);
-            u_t8 = u_t8 + upper_half(ft7);
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -20143,8 +20143,8 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20170,8 +20170,8 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -20212,8 +20212,8 @@ static void g107_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -20252,8 +20252,8 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20279,8 +20279,8 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -20321,8 +20321,8 @@ static void g107_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -20370,8 +20370,8 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20397,8 +20397,8 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -20439,8 +20439,8 @@ static void g108_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -20467,8 +20467,8 @@ static void g108_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20482,8 +20482,8 @@ static void g108_f32_plain(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - fk1;
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
-            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
+            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
         }
     }
     l_t8 += l_t8b;
@@ -20512,8 +20512,8 @@ static void g108_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - fk1;
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8 = l_t8 + lower_half(ft7);
-            u_t8 = u_t8 + upper_half(ft7);
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -20552,8 +20552,8 @@ static void g108_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20579,8 +20579,8 @@ static void g108_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -20621,8 +20621,8 @@ static void g108_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -20661,8 +20661,8 @@ static void g108_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20688,8 +20688,8 @@ static void g108_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -20730,8 +20730,8 @@ static void g108_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = l_t8 + lt7;
-            u_t8 = u_t8 + ut7;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
         }
         write_double(call->sums + 0 * call->stride + i, l_t8);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
@@ -20767,8 +20767,8 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20782,8 +20782,8 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -20810,8 +20810,8 @@ static void g109_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -20830,8 +20830,8 @@ static void g109_f32_plain(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
-        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20839,8 +20839,8 @@ static void g109_f32_plain(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32(in1, i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = absolute_float(ft0);
-            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
-            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
+            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
         }
     }
     l_t2 += l_t2b;
@@ -20861,8 +20861,8 @@ static void g109_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = absolute_float(ft0);
-            l_t2 = l_t2 + lower_half(ft1);
-            u_t2 = u_t2 + upper_half(ft1);
+            l_t2 = added_double(l_t2, lower_half(ft1));
+            u_t2 = added_double(u_t2, upper_half(ft1));
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -20887,8 +20887,8 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20902,8 +20902,8 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -20930,8 +20930,8 @@ static void g109_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -20956,8 +20956,8 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20971,8 +20971,8 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -20999,8 +20999,8 @@ static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21034,8 +21034,8 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21049,8 +21049,8 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21077,8 +21077,8 @@ static void g110_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21097,8 +21097,8 @@ static void g110_f32_plain(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
-        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21106,8 +21106,8 @@ static void g110_f32_plain(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32(in1, i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = absolute_float(ft0);
-            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
-            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
+            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
         }
     }
     l_t2 += l_t2b;
@@ -21128,8 +21128,8 @@ static void g110_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = absolute_float(ft0);
-            l_t2 = l_t2 + lower_half(ft1);
-            u_t2 = u_t2 + upper_half(ft1);
+            l_t2 = added_double(l_t2, lower_half(ft1));
+            u_t2 = added_double(u_t2, upper_half(ft1));
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21154,8 +21154,8 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21169,8 +21169,8 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21197,8 +21197,8 @@ static void g110_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21223,8 +21223,8 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21238,8 +21238,8 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21266,8 +21266,8 @@ static void g110_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21410,8 +21410,8 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21425,8 +21425,8 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21453,8 +21453,8 @@ static void g112_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21473,8 +21473,8 @@ static void g112_f32_plain(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
-        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
-        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21482,8 +21482,8 @@ static void g112_f32_plain(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32(in1, i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = ft0 * ft0;
-            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
-            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
+            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
         }
     }
     l_t2 += l_t2b;
@@ -21504,8 +21504,8 @@ static void g112_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = ft0 * ft0;
-            l_t2 = l_t2 + lower_half(ft1);
-            u_t2 = u_t2 + upper_half(ft1);
+            l_t2 = added_double(l_t2, lower_half(ft1));
+            u_t2 = added_double(u_t2, upper_half(ft1));
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21530,8 +21530,8 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21545,8 +21545,8 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21573,8 +21573,8 @@ static void g112_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21599,8 +21599,8 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21614,8 +21614,8 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21642,8 +21642,8 @@ static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21677,8 +21677,8 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21692,8 +21692,8 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21720,8 +21720,8 @@ static void g113_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21740,8 +21740,8 @@ static void g113_f32_plain(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
-        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
-        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21749,8 +21749,8 @@ static void g113_f32_plain(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32(in1, i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = ft0 * ft0;
-            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
-            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
+            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
         }
     }
     l_t2 += l_t2b;
@@ -21771,8 +21771,8 @@ static void g113_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = ft0 * ft0;
-            l_t2 = l_t2 + lower_half(ft1);
-            u_t2 = u_t2 + upper_half(ft1);
+            l_t2 = added_double(l_t2, lower_half(ft1));
+            u_t2 = added_double(u_t2, upper_half(ft1));
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21797,8 +21797,8 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21812,8 +21812,8 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21840,8 +21840,8 @@ static void g113_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -21866,8 +21866,8 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21881,8 +21881,8 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21909,8 +21909,8 @@ static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2 = l_t2 + lt1;
-            u_t2 = u_t2 + ut1;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
         }
         write_double(call->sums + 0 * call->stride + i, l_t2);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
@@ -23126,8 +23126,8 @@ static void g119_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23166,8 +23166,8 @@ static void g119_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut7 = ui1 * ut6;
             const double_vector lt8 = lt4 - lt7;
             const double_vector ut8 = ut4 - ut7;
-            l_t9 = l_t9 + lt8;
-            u_t9 = u_t9 + ut8;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
         }
         write_double(call->sums + 0 * call->stride + i, l_t9);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
@@ -23193,8 +23193,8 @@ static void g119_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t9 = l_t9 + lower_half(live_float(left, ft8, 0));
-        u_t9 = u_t9 + upper_half(live_float(left, ft8, 0));
+        l_t9 = added_double(l_t9, lower_half(live_float(left, ft8, 0)));
+        u_t9 = added_double(u_t9, upper_half(live_float(left, ft8, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23220,8 +23220,8 @@ static void g119_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft6 = maximum_float(ft5, fk0);
             const float_vector ft7 = fi1 * ft6;
             const float_vector ft8 = ft4 - ft7;
-            l_t9 = l_t9 + lower_half(ft8);
-            u_t9 = u_t9 + upper_half(ft8);
+            l_t9 = added_double(l_t9, lower_half(ft8));
+            u_t9 = added_double(u_t9, upper_half(ft8));
         }
         write_double(call->sums + 0 * call->stride + i, l_t9);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
@@ -23260,8 +23260,8 @@ static void g119_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23300,8 +23300,8 @@ static void g119_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut7 = ui1 * ut6;
             const double_vector lt8 = lt4 - lt7;
             const double_vector ut8 = ut4 - ut7;
-            l_t9 = l_t9 + lt8;
-            u_t9 = u_t9 + ut8;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
         }
         write_double(call->sums + 0 * call->stride + i, l_t9);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
@@ -23340,8 +23340,8 @@ static void g119_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23380,8 +23380,8 @@ static void g119_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut7 = ui1 * ut6;
             const double_vector lt8 = lt4 - lt7;
             const double_vector ut8 = ut4 - ut7;
-            l_t9 = l_t9 + lt8;
-            u_t9 = u_t9 + ut8;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
         }
         write_double(call->sums + 0 * call->stride + i, l_t9);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
@@ -23429,8 +23429,8 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23469,8 +23469,8 @@ static void g120_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut7 = ui1 * ut6;
             const double_vector lt8 = lt4 - lt7;
             const double_vector ut8 = ut4 - ut7;
-            l_t9 = l_t9 + lt8;
-            u_t9 = u_t9 + ut8;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
         }
         write_double(call->sums + 0 * call->stride + i, l_t9);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
@@ -23496,8 +23496,8 @@ static void g120_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t9 = l_t9 + lower_half(live_float(left, ft8, 0));
-        u_t9 = u_t9 + upper_half(live_float(left, ft8, 0));
+        l_t9 = added_double(l_t9, lower_half(live_float(left, ft8, 0)));
+        u_t9 = added_double(u_t9, upper_half(live_float(left, ft8, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23523,8 +23523,8 @@ static void g120_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft6 = maximum_float(ft5, fk0);
             const float_vector ft7 = fi1 * ft6;
             const float_vector ft8 = ft4 - ft7;
-            l_t9 = l_t9 + lower_half(ft8);
-            u_t9 = u_t9 + upper_half(ft8);
+            l_t9 = added_double(l_t9, lower_half(ft8));
+            u_t9 = added_double(u_t9, upper_half(ft8));
         }
         write_double(call->sums + 0 * call->stride + i, l_t9);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
@@ -23563,8 +23563,8 @@ static void g120_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23603,8 +23603,8 @@ static void g120_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut7 = ui1 * ut6;
             const double_vector lt8 = lt4 - lt7;
             const double_vector ut8 = ut4 - ut7;
-            l_t9 = l_t9 + lt8;
-            u_t9 = u_t9 + ut8;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
         }
         write_double(call->sums + 0 * call->stride + i, l_t9);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
@@ -23643,8 +23643,8 @@ static void g120_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23683,8 +23683,8 @@ static void g120_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut7 = ui1 * ut6;
             const double_vector lt8 = lt4 - lt7;
             const double_vector ut8 = ut4 - ut7;
-            l_t9 = l_t9 + lt8;
-            u_t9 = u_t9 + ut8;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
         }
         write_double(call->sums + 0 * call->stride + i, l_t9);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
@@ -26059,16 +26059,16 @@ static void g135_f32_in_double(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + live_lower(left, li0, 0);
-        u_t0 = u_t0 + live_upper(left, ui0, 0);
+        l_t0 = added_double(l_t0, live_lower(left, li0, 0));
+        u_t0 = added_double(u_t0, live_upper(left, ui0, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f32(in0, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            l_t0b = l_t0b + live_lower(left, li0, 0);
-            u_t0b = u_t0b + live_upper(left, ui0, 0);
+            l_t0b = added_double(l_t0b, live_lower(left, li0, 0));
+            u_t0b = added_double(u_t0b, live_upper(left, ui0, 0));
         }
     }
     l_t0 += l_t0b;
@@ -26087,8 +26087,8 @@ static void g135_f32_in_double_columns(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            l_t0 = l_t0 + li0;
-            u_t0 = u_t0 + ui0;
+            l_t0 = added_double(l_t0, li0);
+            u_t0 = added_double(u_t0, ui0);
         }
         write_double(call->sums + 0 * call->stride + i, l_t0);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
@@ -26103,14 +26103,14 @@ static void g135_f32_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        l_t0 = l_t0 + lower_half(live_float(left, fi0, 0));
-        u_t0 = u_t0 + upper_half(live_float(left, fi0, 0));
+        l_t0 = added_double(l_t0, lower_half(live_float(left, fi0, 0)));
+        u_t0 = added_double(u_t0, upper_half(live_float(left, fi0, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f32(in0, i, left);
-            l_t0b = l_t0b + lower_half(live_float(left, fi0, 0));
-            u_t0b = u_t0b + upper_half(live_float(left, fi0, 0));
+            l_t0b = added_double(l_t0b, lower_half(live_float(left, fi0, 0)));
+            u_t0b = added_double(u_t0b, upper_half(live_float(left, fi0, 0)));
         }
     }
     l_t0 += l_t0b;
@@ -26127,8 +26127,8 @@ static void g135_f32_plain_columns(const fused_call *call, size_t n)
         double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
         for (int64_t row = 0; row < call->rows; row++) {
             const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            l_t0 = l_t0 + lower_half(fi0);
-            u_t0 = u_t0 + upper_half(fi0);
+            l_t0 = added_double(l_t0, lower_half(fi0));
+            u_t0 = added_double(u_t0, upper_half(fi0));
         }
         write_double(call->sums + 0 * call->stride + i, l_t0);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
@@ -26149,16 +26149,16 @@ static void g135_f16_in_double(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + live_lower(left, li0, 0);
-        u_t0 = u_t0 + live_upper(left, ui0, 0);
+        l_t0 = added_double(l_t0, live_lower(left, li0, 0));
+        u_t0 = added_double(u_t0, live_upper(left, ui0, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            l_t0b = l_t0b + live_lower(left, li0, 0);
-            u_t0b = u_t0b + live_upper(left, ui0, 0);
+            l_t0b = added_double(l_t0b, live_lower(left, li0, 0));
+            u_t0b = added_double(u_t0b, live_upper(left, ui0, 0));
         }
     }
     l_t0 += l_t0b;
@@ -26177,8 +26177,8 @@ static void g135_f16_in_double_columns(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            l_t0 = l_t0 + li0;
-            u_t0 = u_t0 + ui0;
+            l_t0 = added_double(l_t0, li0);
+            u_t0 = added_double(u_t0, ui0);
         }
         write_double(call->sums + 0 * call->stride + i, l_t0);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
@@ -26199,16 +26199,16 @@ static void g135_bf16_in_double(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + live_lower(left, li0, 0);
-        u_t0 = u_t0 + live_upper(left, ui0, 0);
+        l_t0 = added_double(l_t0, live_lower(left, li0, 0));
+        u_t0 = added_double(u_t0, live_upper(left, ui0, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            l_t0b = l_t0b + live_lower(left, li0, 0);
-            u_t0b = u_t0b + live_upper(left, ui0, 0);
+            l_t0b = added_double(l_t0b, live_lower(left, li0, 0));
+            u_t0b = added_double(u_t0b, live_upper(left, ui0, 0));
         }
     }
     l_t0 += l_t0b;
@@ -26227,8 +26227,8 @@ static void g135_bf16_in_double_columns(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            l_t0 = l_t0 + li0;
-            u_t0 = u_t0 + ui0;
+            l_t0 = added_double(l_t0, li0);
+            u_t0 = added_double(u_t0, ui0);
         }
         write_double(call->sums + 0 * call->stride + i, l_t0);
         write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
@@ -26279,8 +26279,8 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + live_lower(left, lt2, 0);
-        u_t3 = u_t3 + live_upper(left, ut2, 0);
+        l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
+        u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_double((double *)call->kept[0] + i, lt2), write_double((double *)call->kept[0] + i + DOUBLES, ut2);
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -26321,8 +26321,8 @@ static void g136_f32_plain(const fused_call *call, size_t n)
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
         const float_vector ft2 = exp_of_difference_float(ft0, ft1);
-        l_t3 = l_t3 + lower_half(live_float(left, ft2, 0));
-        u_t3 = u_t3 + upper_half(live_float(left, ft2, 0));
+        l_t3 = added_double(l_t3, lower_half(live_float(left, ft2, 0)));
+        u_t3 = added_double(u_t3, upper_half(live_float(left, ft2, 0)));
         write_float((float *)call->kept[0] + i, ft2);
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -26370,8 +26370,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + live_lower(left, lt2, 0);
-        u_t3 = u_t3 + live_upper(left, ut2, 0);
+        l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
+        u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt2, ut2));
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -26440,8 +26440,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + live_lower(left, lt2, 0);
-        u_t3 = u_t3 + live_upper(left, ut2, 0);
+        l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
+        u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt2, ut2));
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));

@@ -361,6 +361,16 @@ static inline double_vector live_upper(size_t left, double_vector values, double
     return UNLIKELY(left < FLOATS) ? select_double(upper_mask(first_ones(left)), values, all_double(nothing)) : values;
 }
 
+/* A sum, made where multiplications are: others take turns with conversions. */
+static inline double_vector added_double(double_vector sum, double_vector values)
+{
+#if defined(HAS_64) || defined(HAS_32)
+    return fma_double(values, all_double(1), sum);
+#else
+    return sum + values;
+#endif
+}
+
 /* The sum of some vectors of a half type, added to what is there. Their few digits mostly fit in float, rounded up or down. */
 enum { RUN = 8 * FLOATS };
 #ifdef HAS_64
@@ -445,20 +455,19 @@ static inline double sums_of(double_vector low, double_vector high)
 }
 
 /* The sum of the products of two rows of a half type, which have few enough digits for float, by twos, so
- * that none waits for the last. What only adds takes turns with conversions, what multiplies does not. */
+ * that none waits for the last. */
 #define ADD_PRODUCTS(half)                                                                                                \
     static inline void add_products_##half(const void *a, const void *b, size_t n, double_vector *low, double_vector *high) \
     {                                                                                                                     \
-        const double_vector one = all_double(1);                                                                          \
         double_vector next_low = all_double(0), next_high = all_double(0);                                                \
         for (size_t i = 0; i < n; i += 2 * FLOATS) {                                                                      \
             const size_t left = n - i, after = left > FLOATS ? left - FLOATS : 0;                                         \
             const float_vector here = FETCH_##half(a, i, left) * FETCH_##half(b, i, left);                                \
             const float_vector next = FETCH_##half(a, i + FLOATS, after) * FETCH_##half(b, i + FLOATS, after);            \
-            *low = fma_double(lower_half(here), one, *low);                                                               \
-            *high = fma_double(upper_half(here), one, *high);                                                             \
-            next_low = fma_double(lower_half(next), one, next_low);                                                       \
-            next_high = fma_double(upper_half(next), one, next_high);                                                     \
+            *low = added_double(*low, lower_half(here));                                                                  \
+            *high = added_double(*high, upper_half(here));                                                                \
+            next_low = added_double(next_low, lower_half(next));                                                          \
+            next_high = added_double(next_high, upper_half(next));                                                        \
         }                                                                                                                 \
         *low += next_low;                                                                                                 \
         *high += next_high;                                                                                               \
