@@ -163,10 +163,23 @@ class _Kernel:
         if lane == "settled":
             yield from self._certain(needed)
         body = list(self._body(phase, lane, needed, whole, ending, keep, at_hand))
-        if self._is_taken_by_twos(ending):
-            yield from self._by_twos(body, ending, lane)
+        begin = "0"
+        if self._is_taken_in_runs(ending, wanted):
+            (name,) = ending
+            begin = f"begin{phase}"
+            yield f"    const size_t {begin} = n / RUN * RUN;"
+            yield f"    for (size_t i = 0; i < {begin}; i += RUN) {{"
+            yield f"        add_run_{self.storage}((const uint16_t *)in{wanted[0][1:]} + i, &l_{name}, &u_{name});"
+            yield "    }"
+        if self._is_dot(ending, wanted):
+            (name,) = ending
+            yield f"    add_dot_{self.storage}({', '.join(f'in{one[1:]}' for one in wanted)}, n, &l_{name}, &u_{name});"
+        elif self._is_taken_by_twos(ending):
+            yield from self._by_twos(body, ending, lane, begin)
+        elif self.columns:
+            yield from self._by_columns(body, ending)
         else:
-            yield "    for (size_t i = 0; i < n; i += FLOATS) {"
+            yield f"    for (size_t i = {begin}; i < n; i += FLOATS) {{"
             yield from body
             yield "    }"
         if graph.in_parts:
@@ -188,11 +201,13 @@ class _Kernel:
     ) -> Iterator[str]:
         """What a phase does with a vector of elements."""
         graph = self.graph
-        yield "        const size_t left = n - i;"
+        if not self.columns:
+            yield "        const size_t left = n - i;"
         for name in graph.inputs:
             if name in whole:
                 kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)
-                yield f"        const float_{kind} f{name} = FETCH_{fetch}(in{name[1:]}, i, left);"
+                row = f"(const char *)in{name[1:]} + row * call->pitches[{name[1:]}]" if self.columns else f"in{name[1:]}"
+                yield f"        const float_{kind} f{name} = FETCH_{fetch}({row}, i, left);"
         stored = [name for name in graph.lane_outputs if graph.levels[name] == phase]
         if lane == "double":
             yield from self._halves(needed, at_hand)
@@ -208,16 +223,26 @@ class _Kernel:
             result = f"JOINED_{self.storage}(l{name}, u{name})" if lane == "double" else f"f{name}"
             yield f"        PUT_{self.storage}(out{graph.outputs.index(name)}, i, left, {result});"
 
+    def _is_taken_in_runs(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
+        """Whether a phase does nothing but add up an input of a half type."""
+        alone = len(ending) == len(wanted) == 1 and wanted[0] in self.graph.inputs and self.graph.summands(ending[0]) == (wanted[0],)
+        return alone and self.graph.steps[ending[0]].op == "sum" and self.storage in _DIGITS and not self.columns
+
+    def _is_dot(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
+        """Whether a phase does nothing but add up the products of two inputs of a half type."""
+        alone = len(ending) == 1 and len(wanted) == 2 and tuple(wanted) == self.graph.summands(ending[0])
+        return alone and all(one in self.graph.inputs for one in wanted) and self.storage in _DIGITS and not self.columns
+
     def _is_taken_by_twos(self, ending: Sequence[str]) -> bool:
         """Whether a reduction would wait for itself: nothing but cheap steps between one addition and the next."""
         return bool(ending) and self.graph.in_parts and not self.columns and not any(step.op in DEAR for step in self.graph.steps.values())
 
-    def _by_twos(self, body: list[str], ending: Sequence[str], lane: str) -> Iterator[str]:
+    def _by_twos(self, body: list[str], ending: Sequence[str], lane: str, begin: str) -> Iterator[str]:
         """Two vectors at a time, added up apart from each other."""
         for name in ending:
             for line in self._begin(name, lane):
                 yield _other(line)
-        yield "    for (size_t i = 0; i < n; i += FLOATS) {"
+        yield f"    for (size_t i = {begin}; i < n; i += FLOATS) {{"
         yield from body
         yield "        i += FLOATS;"
         yield "        if (i < n) {"
@@ -235,6 +260,24 @@ class _Kernel:
                     lanes = "float" if one[0] == "f" else "double"
                     yield f"    {one} = {'larger' if lanes == 'float' else 'maximum'}_{lanes}({one}, {_other(one)});"
 
+    def _by_columns(self, body: list[str], ending: Sequence[str]) -> Iterator[str]:
+        """Some rows for a vector of columns at a time, so that what they have come to so far is not fetched for each."""
+        places = {
+            f"{half}_{name}": f"call->sums + {self.graph.reductions.index(name)} * call->stride + i{offset}"
+            for name in ending
+            for half, offset in (("l", ""), ("u", " + DOUBLES"))
+        }
+        yield "    for (size_t i = 0; i < n; i += FLOATS) {"
+        yield "        const size_t left = n - i;"
+        for held, place in places.items():
+            yield f"        double_vector {held} = read_double({place});"
+        yield "        for (int64_t row = 0; row < call->rows; row++) {"
+        yield from ("    " + line for line in body)
+        yield "        }"
+        for held, place in places.items():
+            yield f"        write_double({place}, {held});"
+        yield "    }"
+
     # Elements
 
     def _refer(self, name: str, lane: str) -> str:
@@ -242,11 +285,28 @@ class _Kernel:
         kind = "float" if lane == "f" else "double"
         return spelled(name, kind, lane if self.graph.is_lane(name) else kind[0])
 
-    def _statement(self, name: str, lane: str) -> str:
+    def _statement(self, name: str, lane: str, *, followed: bool = False) -> str:
         step, kind = self.graph.steps[name], "float" if lane == "f" else "double"
         result = "mask" if step.op in MASKS else "vector"
         arguments = [self._refer(argument, lane) for argument in step.arguments]
-        return f"const {kind}_{result} {lane}{name} = {_expression(self.graph, step, arguments, kind)};"
+        expression = _expression(self.graph, step, arguments, kind)
+        if followed and self.exactness.is_followed(name):
+            op, arguments = self._operation(name)
+            expression = f"near_{op}_{self.storage}({', '.join(arguments)})"
+        elif lane == "f" and self.way == "settled" and step.op == "sub" and self._is_exact_product(step.arguments[0]):
+            factors = [self._refer(argument, "f") for argument in self.graph.steps[step.arguments[0]].arguments]
+            expression = f"fma_float({', '.join(factors)}, -{arguments[1]})"
+        return f"const {kind}_{result} {lane}{name} = {expression};"
+
+    def _is_exact_product(self, name: str) -> bool:
+        step = self.graph.steps.get(name)
+        return step is not None and step.op == "mul" and all(argument in self.graph.inputs for argument in step.arguments)
+
+    def _operation(self, name: str) -> tuple[str, list[str]]:
+        """A step of plain arithmetic on float as an operation on two numbers."""
+        step = self.graph.steps[name]
+        op, arguments = ("mul", step.arguments * 2) if step.op == "square" else (step.op, step.arguments)
+        return op, [self._refer(argument, "f") for argument in arguments]
 
     def _floats(self, needed: Sequence[str], at_hand: Sequence[str], *, doubtful: bool) -> Iterator[str]:
         """The steps in float, and where they are doubtful."""
@@ -256,7 +316,7 @@ class _Kernel:
             if name in at_hand:
                 yield f"        const float_vector f{name} = read_float((const float *)call->kept[{self.graph.kept.index(name)}] + i);"
             elif name in self.graph.steps:
-                yield f"        {self._statement(name, 'f')}"
+                yield f"        {self._statement(name, 'f', followed=doubtful and self.exactness.applies)}"
                 if doubtful:
                     yield from self._inexact(name) if self.exactness.applies else self._doubts(name)
 
@@ -295,19 +355,17 @@ class _Kernel:
                 yield f"    certain &= is_moderate(d{name}[0]);"
             if name in graph.constants and (name[0] == "x" or self.exactness.applies):
                 yield f"    certain &= is_float(call->constants[{name[1:]}]);"
-            if name[0] == "i" and self.storage == "bf16" and self.exactness.has_products:
+            if name[0] == "i" and self.storage == "bf16" and not self.exactness.applies and graph.has_products:
                 yield f"    certain &= is_moderate_bf16(in{name[1:]}, n);"
 
     def _inexact(self, name: str) -> Iterator[str]:
         """Where a step is not exact, if that matters."""
-        step = self.graph.steps[name]
         ending = [one for out in self.graph.outputs for one in self.exactness.rounded.get(out, [])]
-        if name in (*self.exactness.required, *ending) and name in self.exactness.rounded.get(name, []):
-            op, arguments = ("mul", step.arguments * 2) if step.op == "square" else (step.op, step.arguments)
-            given = ", ".join([*(self._refer(argument, "f") for argument in arguments), f"f{name}"])
-            yield f"        const float_mask r{name} = inexact_{op}({given});"
-            if name in self.exactness.required:
-                yield f"        doubt |= r{name};"
+        if name not in (*self.exactness.required, *ending):
+            return
+        op, arguments = self._operation(name)
+        found = f"inexact_{op}_{self.storage}({', '.join([*arguments, f'f{name}'])})"
+        yield f"        doubt |= {found};" if name in self.exactness.required else f"        const float_mask r{name} = {found};"
 
     def _doubts(self, name: str) -> Iterator[str]:
         graph, step, errors = self.graph, self.graph.steps[name], last_errors(self.graph)[0]
@@ -424,29 +482,17 @@ class _Kernel:
         if self._kind(name, lane) == "counts":
             yield f"        f_{name} += live_float(left, {self._refer(self.graph.summands(name)[0], 'f')}, 0);"
             return
-        if (
-            self.storage == "f16"
-            and len(self.graph.summands(name)) == 2
-            and all(value in self.graph.inputs for value in self.graph.summands(name))
-        ):
-            first, second = (self._refer(value, "f") for value in self.graph.summands(name))  # their product is exact in float
-            yield f"        const float_vector p{name} = live_float(left, {first} * {second}, 0);"
-            yield f"        l_{name} += lower_half(p{name});"
-            yield f"        u_{name} += upper_half(p{name});"
-            return
         for half in "lu":
             yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=True))};"
 
     def _column(self, name: str, lane: str) -> Iterator[str]:
-        for half, offset in (("l", ""), ("u", " + DOUBLES")):
-            place = f"call->sums + {self.graph.reductions.index(name)} * call->stride + i{offset}"
-            joined = self._joined(name, f"read_double({place})", self._terms(name, lane, half, masked=False))
-            yield f"        write_double({place}, {joined});"
+        for half in "lu":
+            yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=False))};"
 
     def _joined(self, name: str, held: str, terms: Sequence[str]) -> str:
         if self.graph.steps[name].op == "max":
             return f"maximum_double({held}, {terms[0]})"
-        return f"{held} + {terms[0]}" if len(terms) == 1 else f"fma_double({terms[0]}, {terms[1]}, {held})"
+        return f"added_double({held}, {terms[0]})" if len(terms) == 1 else f"fma_double({terms[0]}, {terms[1]}, {held})"
 
     # Rows
 
@@ -473,10 +519,10 @@ def _other(line: str) -> str:
 
 
 def _without_unused(lines: list[str]) -> list[str]:
-    """A phase without the halves of inputs that it does not use."""
-    uses = Counter(re.findall(r"\b[lu][im]\d+\b", "\n".join(lines)))
-    halves = re.compile(r"\s+const double_\w+ ([lu][im]\d+) = ")
-    return [line for line in lines if not ((found := halves.match(line)) and uses[found[1]] == 1)]
+    """A phase without the halves of inputs and the products that it does not use."""
+    uses = Counter(re.findall(r"\b(?:[lu][im]|ft)\d+\b", "\n".join(lines)))
+    unused = re.compile(r"\s{8,}const \w+ ((?:[lu][im]|ft)\d+) = ")
+    return [line for line in lines if not ((found := unused.match(line)) and uses[found[1]] == 1)]
 
 
 def _row_statement(graph: Graph, name: str) -> str:

@@ -17,6 +17,8 @@ DEAR = ("exp", "exp_of_difference", "log", "log1p")
 """Worth keeping for a later phase, rather than computing again."""
 _EXACT = ("neg", "abs", "sign", "maximum", "minimum", "where", "as_number", *MASKS)
 FLOAT_DIGITS = 24
+_RANGED_DIGITS = 11
+"""Of float16; a type with less has the range of float."""
 _ROUNDING = ("add", "sub", "mul", "div", "square")
 _FUNCTION_UNITS = {"exp": 2.5, "exp_of_difference": 2.5, "log": 2.0, "log1p": 3.0}
 """The accuracy of engine_vector.h, twice the ulps that tests find."""
@@ -48,7 +50,7 @@ class Bound(NamedTuple):
 
     def of(self, name: str) -> str:
         """How far a number of that name may be off, as an expression; none where it is exact."""
-        return self.error or (f"absolute_float({name}) * {float(self.units)}f * UNIT" if self.units else "")
+        return self.error or (f"absolute_float({name}) * ({float(self.units)}f * UNIT)" if self.units else "")
 
 
 UNKNOWN = float("inf")
@@ -151,6 +153,12 @@ class Graph:
         rounding = [s for s in self.steps.values() if s.op not in _EXACT and (not _is_scaling(s) or large in s.arguments)]
         return len(rounding) <= 1 and all(step.op in _ROUNDING for step in rounding)
 
+    @property
+    def has_products(self) -> bool:
+        """Whether numbers may leave the range of float."""
+        products = [step for step in self.steps.values() if step.op in ("mul", "div", "square")]
+        return any(not _is_scaling(step) or "2" in step.arguments for step in products)
+
     def exact_in_float(self, name: str) -> bool:
         """Whether nothing is rounded on the way to a number when it is computed in float."""
         if name not in self.steps:
@@ -168,31 +176,42 @@ class Exactness:
 
     def __init__(self, graph: Graph, digits: int) -> None:
         self.graph = graph
+        self._digits = digits
         self.required: list[str] = []
-        """Steps that have to be exact."""
+        """Steps that have to be exact. Sums always are among them: they nearly always are."""
         self.rounded: dict[str, list[str]] = {}
-        """The steps whose rounding a number may have in it."""
+        """The products and quotients whose rounding a number may have in it."""
         self.applies = not graph.reductions and all(step.op in (*_ROUNDING, *_EXACT) for step in graph.steps.values())
         """Whether it is so likely that float is worth trying."""
         expected = dict.fromkeys((*graph.inputs, *graph.constants), digits)
         """Digits of numbers, in most cases."""
+        relied_on: list[str] = []
         for name, step in graph.steps.items() if self.applies else ():
             given = [expected.get(argument, 1) for argument in step.arguments]
             expected[name] = _digits(step, given)
-            of_arguments = [self.rounded.get(argument, []) for argument in step.arguments]
-            if (step.op in _ROUNDING and not _is_scaling(step)) or (step.op in COMPARED and "0" not in step.arguments):
-                self.required += [one for rounded in of_arguments for one in rounded if one not in self.required]
-            if step.op in _ROUNDING and not _is_scaling(step):
+            of_arguments = [one for argument in step.arguments for one in self.rounded.get(argument, [])]
+            followed = self.is_followed(name)
+            if followed or step.op in (*COMPARED, "sign", "maximum", "minimum"):
+                relied_on += step.arguments
+                self.required += [one for one in of_arguments if one not in self.required]
+            if followed and step.op in ("add", "sub"):
+                self.required.append(name)
+            elif followed:
                 self.rounded[name] = [name]
-            elif step.op not in (*MASKS, "sign", "as_number"):
-                self.rounded[name] = list(dict.fromkeys(one for rounded in of_arguments for one in rounded))
-        self.applies &= all(expected[name] <= FLOAT_DIGITS for name in self.required)
+            elif step.op in ("neg", "abs", "where", "mul"):
+                self.rounded[name] = list(dict.fromkeys(of_arguments))
+        self.applies &= all(expected[name] <= FLOAT_DIGITS for name in relied_on if name in graph.steps)
 
-    @property
-    def has_products(self) -> bool:
-        """Whether numbers may leave the range of float."""
-        products = [step for step in self.graph.steps.values() if step.op in ("mul", "div", "square")]
-        return any(not _is_scaling(step) or "2" in step.arguments for step in products)
+    def is_followed(self, name: str) -> bool:
+        """Whether a step may round: not where it scales a number that stays in the range of float, as those of float16 do."""
+        step = self.graph.steps[name]
+        if step.op not in _ROUNDING or not _is_scaling(step):
+            return step.op in _ROUNDING
+        return self._digits < _RANGED_DIGITS and ("2" in step.arguments or self._has_products(step.arguments))
+
+    def _has_products(self, names: Iterable[str]) -> bool:
+        before = [self.graph.steps[one] for one in self.graph.needed(names) if one in self.graph.steps]
+        return any(step.op in ("mul", "div", "square") for step in before)
 
 
 class Errors:
@@ -229,9 +248,9 @@ class Errors:
         names = [spelled(argument, "float", "f") for argument in step.arguments]
         errors = [bound.of(spelling) for bound, spelling in zip(bounds, names, strict=True)]
         result = f"f{name}"
-        own = f"absolute_float({result}) * {{:.1f}}f * UNIT"
+        own = f"absolute_float({result}) * ({{:.1f}}f * UNIT)"
         if step.op in ("add", "sub", "maximum", "minimum"):
-            return total([*errors, own.format(2)])
+            return f"fma_float(absolute_float({result}), all_float(2 * UNIT), {total(errors)})"
         if step.op == "where":
             return total(errors[1:])
         if step.op in ("neg", "abs"):

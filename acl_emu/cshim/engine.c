@@ -495,15 +495,24 @@ static int64_t parts_of(int64_t length, int64_t part)
     return (length + part - 1) / part;
 }
 
+/* Tiles of a unit whose length no number depends on: as many as leave some units for every thread, since it takes a while after each until
+ * memory is read ahead again. */
+static int64_t chunk_tiles(const header *program, int64_t tile, int64_t threads)
+{
+    const int64_t fitting = program->outer * program->inner / (tile * threads * LEAST_UNITS);
+    return fitting < CHUNK_TILES ? CHUNK_TILES : fitting < MOST_CHUNK_TILES ? fitting : MOST_CHUNK_TILES;
+}
+
 /* Cut a program into units; 0 where there is no memory for what they find. */
-static int divide(job *work)
+static int divide(job *work, int64_t threads)
 {
     const header *program = work->program;
-    const int64_t tile = (int64_t)(TILE_BYTES / (work->whole ? sizeof(float) : work->lane_size)), rows = CHUNK_TILES * tile / program->inner;
+    const int64_t tile = (int64_t)(TILE_BYTES / (work->whole ? sizeof(float) : work->lane_size));
+    const int64_t chunk = chunk_tiles(program, tile, threads) * tile, rows = chunk / program->inner;
     work->tile = (size_t)tile;
     work->block_rows = BLOCK_ROWS;
     work->reductions = program->sums;
-    work->unit_length = program->shape == ROWS ? (rows ? rows : 1) : program->shape == TOTALS ? TOTAL_TILES * tile : CHUNK_TILES * tile;
+    work->unit_length = program->shape == ROWS ? (rows ? rows : 1) : program->shape == TOTALS ? TOTAL_TILES * tile : chunk;
     if (work->whole) {
         acl_emu_divide_whole(work);
     }
@@ -549,7 +558,7 @@ static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int
         work.kernel = (program->shape == COLUMNS ? work.whole->columns : work.whole->kernels)[program->storage][program->way];
     }
     work.streamed = is_streamed(&work);
-    if (!divide(&work)) {
+    if (!divide(&work, threads)) {
         return NO_MEMORY;
     }
     if (program->outer * program->inner < THREADED_LANES || work.units < 2) {

@@ -62,10 +62,12 @@ typedef struct {
     double *sums, *results; /* reductions, and results with one number for a row; `stride` apart where there are several */
     size_t stride;
     int streamed; /* `outs` are written past the caches, and aligned as that needs */
+    int64_t rows; /* of columns, and how many bytes each lies behind the last, by the number of what is read */
+    const int64_t *pitches;
 } fused_call;
 
 /* A kernel compiled as a whole, on n elements of one storage type: of a row, or of a part of one, in which case `sums` gets PARTIALS
- * numbers for each reduction; or of as many columns, of each of which it adds one element to `sums`. */
+ * numbers for each reduction; or of as many columns, of each of which it adds the elements of some rows to `sums`. */
 typedef void fused_kernel(const fused_call *call, size_t n);
 
 typedef struct {

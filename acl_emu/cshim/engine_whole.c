@@ -9,6 +9,7 @@ enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
 /* Of a block; and of rows that are turned together, and how far ahead lines are asked for meanwhile. */
 enum { WHOLE_ROWS = 64, WHOLE_COLUMNS = 256 };
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 16, MOST_TURNED = 64, LINES_AHEAD = 32 };
+enum { COLUMN_ROWS = 4 };
 
 /* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
  * they lie far apart and next to those; or gathered. */
@@ -149,12 +150,13 @@ static void begin_row(const job *work, room *own, int64_t outer)
     }
 }
 
-/* Have the kernel work on a row or a part of one, the `turned`th of those that there is room for together. */
+/* Have the kernel work on a row or a part of one, the `turned`th of those that there is room for together, or on some rows of columns. */
 static void call_kernel(const job *work, room *own, fused_kernel *kernel, const place *at, int64_t turned)
 {
     const header *program = work->program;
     const void *ins[MOST_OPERANDS];
     void *outs[MOST_OPERANDS];
+    int64_t pitches[MOST_OPERANDS];
     int streamed = work->streamed;
     for (int64_t k = 0; k < program->operands; k++) {
         char *row = own->rows[k];
@@ -167,13 +169,14 @@ static void call_kernel(const job *work, room *own, fused_kernel *kernel, const 
         }
         if (k < program->reads) {
             ins[k] = row;
+            pitches[k] = work->operands[k].outer.stride[0];
         } else {
             outs[k - program->reads] = row;
             streamed &= work->ways[k] == IN_MEMORY && (uintptr_t)row % acl_emu_engine_tiles->vector_bytes == 0;
         }
     }
     const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
-    const fused_call call = {outs, ins, own->constants, own->kept, own->sums, own->results, stride, streamed};
+    const fused_call call = {outs, ins, own->constants, own->kept, own->sums, own->results, stride, streamed, at->rows, pitches};
     kernel(&call, at->n);
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (work->ways[k] == GATHERED) {
@@ -203,22 +206,27 @@ static void store_results(const job *work, room *own, const place *at, size_t n)
     }
 }
 
+_Static_assert(PARTIALS == 16, "partials are folded four times");
+
 /* One number from each PARTIALS of them. */
+static inline void fold(double *found, size_t width, int is_sum)
+{
+    for (size_t lane = 0; lane < width; lane++) {
+        const double here = found[lane], other = found[lane + width];
+        found[lane] = is_sum ? here + other : here >= other || here != here ? here : other;
+    }
+}
+
 static void reduce_partials(const job *work, room *own)
 {
     const char *reductions = work->whole->reductions;
     for (size_t k = 0; reductions[k]; k++) {
         double *found = own->sums + k * PARTIALS;
-        for (size_t width = PARTIALS / 2; width; width /= 2) {
-            for (size_t lane = 0; lane < width; lane++) {
-                const double other = found[lane + width];
-                if (reductions[k] == 's') {
-                    found[lane] += other;
-                } else {
-                    found[lane] = found[lane] >= other || found[lane] != found[lane] ? found[lane] : other;
-                }
-            }
-        }
+        const int is_sum = reductions[k] == 's';
+        fold(found, 8, is_sum); /* lengths that the compiler knows */
+        fold(found, 4, is_sum);
+        fold(found, 2, is_sum);
+        fold(found, 1, is_sum);
     }
 }
 
@@ -346,7 +354,18 @@ static void run_rows(const job *work, room *own, int64_t unit)
     }
 }
 
-/* Columns side by side, row by row. */
+/* Whether all rows of columns are where they can be read one after the other. */
+static int lie_evenly(const job *work)
+{
+    for (int64_t k = 0; k < work->program->reads; k++) {
+        if (work->ways[k] != IN_MEMORY || work->operands[k].outer.count != 1) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Columns side by side, some rows at a time. */
 static void run_columns(const job *work, room *own, int64_t unit)
 {
     const header *program = work->program;
@@ -357,8 +376,10 @@ static void run_columns(const job *work, room *own, int64_t unit)
             own->sums[k * stride + lane] = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
         }
     }
-    for (int64_t k = 0; k < program->outer; k++) {
-        const place at = {.outer = k, .first = first, .n = n};
+    const int64_t most = lie_evenly(work) ? COLUMN_ROWS : 1;
+    for (int64_t k = 0; k < program->outer; k += most) {
+        const int64_t rows = program->outer - k < most ? program->outer - k : most;
+        const place at = {.outer = k, .first = first, .n = n, .rows = rows};
         call_kernel(work, own, work->kernel, &at, -1);
     }
     const fused_call call = {.constants = own->constants, .sums = own->sums, .results = own->results, .stride = stride};

@@ -41,10 +41,10 @@ static void g0_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(-0.5);
-        const float_mask rt0 = inexact_add(fi0, all_float(-0.5), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(-0.5));
+        doubt |= inexact_add_f16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -80,10 +80,10 @@ static void g0_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(-0.5);
-        const float_mask rt0 = inexact_add(fi0, all_float(-0.5), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(-0.5));
+        doubt |= inexact_add_bf16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -149,10 +149,10 @@ static void g1_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(-1);
-        const float_mask rt0 = inexact_add(fi0, all_float(-1), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(-1));
+        doubt |= inexact_add_f16(fi0, all_float(-1), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -188,10 +188,10 @@ static void g1_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(-1);
-        const float_mask rt0 = inexact_add(fi0, all_float(-1), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(-1));
+        doubt |= inexact_add_bf16(fi0, all_float(-1), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -257,10 +257,10 @@ static void g2_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(0);
-        const float_mask rt0 = inexact_add(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(0));
+        doubt |= inexact_add_f16(fi0, all_float(0), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -296,10 +296,10 @@ static void g2_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(0);
-        const float_mask rt0 = inexact_add(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(0));
+        doubt |= inexact_add_bf16(fi0, all_float(0), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -365,10 +365,10 @@ static void g3_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(0.5);
-        const float_mask rt0 = inexact_add(fi0, all_float(0.5), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(0.5));
+        doubt |= inexact_add_f16(fi0, all_float(0.5), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -404,10 +404,10 @@ static void g3_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(0.5);
-        const float_mask rt0 = inexact_add(fi0, all_float(0.5), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(0.5));
+        doubt |= inexact_add_bf16(fi0, all_float(0.5), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -473,10 +473,10 @@ static void g4_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(1);
-        const float_mask rt0 = inexact_add(fi0, all_float(1), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(1));
+        doubt |= inexact_add_f16(fi0, all_float(1), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -512,10 +512,10 @@ static void g4_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(1);
-        const float_mask rt0 = inexact_add(fi0, all_float(1), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(1));
+        doubt |= inexact_add_bf16(fi0, all_float(1), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -581,10 +581,10 @@ static void g5_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(2);
-        const float_mask rt0 = inexact_add(fi0, all_float(2), ft0);
+        const float_vector ft0 = near_add_f16(fi0, all_float(2));
+        doubt |= inexact_add_f16(fi0, all_float(2), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -620,10 +620,10 @@ static void g5_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + all_float(2);
-        const float_mask rt0 = inexact_add(fi0, all_float(2), ft0);
+        const float_vector ft0 = near_add_bf16(fi0, all_float(2));
+        doubt |= inexact_add_bf16(fi0, all_float(2), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -697,10 +697,10 @@ static void g6_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + fi1;
-        const float_mask rt0 = inexact_add(fi0, fi1, ft0);
+        const float_vector ft0 = near_add_f16(fi0, fi1);
+        doubt |= inexact_add_f16(fi0, fi1, ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -742,10 +742,10 @@ static void g6_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + fi1;
-        const float_mask rt0 = inexact_add(fi0, fi1, ft0);
+        const float_vector ft0 = near_add_bf16(fi0, fi1);
+        doubt |= inexact_add_bf16(fi0, fi1, ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -821,10 +821,10 @@ static void g7_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + fk0;
-        const float_mask rt0 = inexact_add(fi0, fk0, ft0);
+        const float_vector ft0 = near_add_f16(fi0, fk0);
+        doubt |= inexact_add_f16(fi0, fk0, ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -865,10 +865,10 @@ static void g7_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 + fk0;
-        const float_mask rt0 = inexact_add(fi0, fk0, ft0);
+        const float_vector ft0 = near_add_bf16(fi0, fk0);
+        doubt |= inexact_add_bf16(fi0, fk0, ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -1098,8 +1098,8 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + live_lower(left, li0, 0);
-        u_t1 = u_t1 + live_upper(left, ui0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, li0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
         write_double((double *)call->kept[0] + i, lt0), write_double((double *)call->kept[0] + i + DOUBLES, ut0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -1130,8 +1130,8 @@ static void g10_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = exp_of_float(fi1);
-        l_t1 = l_t1 + lower_half(live_float(left, fi0, 0));
-        u_t1 = u_t1 + upper_half(live_float(left, fi0, 0));
+        l_t1 = added_double(l_t1, lower_half(live_float(left, fi0, 0)));
+        u_t1 = added_double(u_t1, upper_half(live_float(left, fi0, 0)));
         write_float((float *)call->kept[0] + i, ft0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -1163,8 +1163,8 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + live_lower(left, li0, 0);
-        u_t1 = u_t1 + live_upper(left, ui0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, li0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -1179,7 +1179,7 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 3.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (3.0f * UNIT));
         half_vector ht3;
         doubt |= unsure_f16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -1217,8 +1217,8 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = l_t1 + live_lower(left, li0, 0);
-        u_t1 = u_t1 + live_upper(left, ui0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, li0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -1234,7 +1234,7 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 3.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (3.0f * UNIT));
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, &ht3);
         doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
@@ -1708,11 +1708,11 @@ static void g14_f16_settled(const fused_call *call, size_t n)
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_f16(ft4, et4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -1761,11 +1761,11 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_bf16(ft4, et4, &ht4);
         doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f)) & not_equal_float(ft4, all_float(0));
@@ -1868,13 +1868,13 @@ static void g15_f16_settled(const fused_call *call, size_t n)
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = ft4 / all_float(2);
-        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * 2.0f * UNIT;
+        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * (2.0f * UNIT);
         half_vector ht5;
         doubt |= unsure_f16(ft5, et5, &ht5);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -1925,13 +1925,13 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = ft4 / all_float(2);
-        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * 2.0f * UNIT;
+        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * (2.0f * UNIT);
         half_vector ht5;
         doubt |= unsure_bf16(ft5, et5, &ht5);
         doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
@@ -2041,13 +2041,13 @@ static void g16_f16_settled(const fused_call *call, size_t n)
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = ft4 / fk0;
-        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * 3.0f * UNIT;
+        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * (3.0f * UNIT);
         half_vector ht5;
         doubt |= unsure_f16(ft5, et5, &ht5);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -2101,13 +2101,13 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = ft4 / fk0;
-        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * 3.0f * UNIT;
+        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * (3.0f * UNIT);
         half_vector ht5;
         doubt |= unsure_bf16(ft5, et5, &ht5);
         doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
@@ -2266,8 +2266,8 @@ static void g18_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + live_lower(left, lt0, 0);
-        u_t1 = u_t1 + live_upper(left, ut0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, lt0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ut0, 0));
         PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -2285,8 +2285,8 @@ static void g18_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
-        l_t1 = l_t1 + lower_half(live_float(left, ft0, 0));
-        u_t1 = u_t1 + upper_half(live_float(left, ft0, 0));
+        l_t1 = added_double(l_t1, lower_half(live_float(left, ft0, 0)));
+        u_t1 = added_double(u_t1, upper_half(live_float(left, ft0, 0)));
         PUT_f32(out0, i, left, ft0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -2307,8 +2307,8 @@ static void g18_f16_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + live_lower(left, lt0, 0);
-        u_t1 = u_t1 + live_upper(left, ut0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, lt0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ut0, 0));
         PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -2329,8 +2329,8 @@ static void g18_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt0 = exp_of_difference_double(li0, dx0);
         const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-        l_t1 = l_t1 + live_lower(left, lt0, 0);
-        u_t1 = u_t1 + live_upper(left, ut0, 0);
+        l_t1 = added_double(l_t1, live_lower(left, lt0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ut0, 0));
         PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
@@ -2624,8 +2624,6 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -2634,14 +2632,12 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
-        const float_vector ft3 = all_float(1) - fi0;
-        const float_mask rt3 = inexact_sub(all_float(1), fi0, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = fi0 * ft3;
-        const float_mask rt4 = inexact_mul(fi0, ft3, ft4);
-        doubt |= rt4;
-        const float_vector ft5 = fi1 / ft4;
-        const float_mask rt5 = inexact_div(fi1, ft4, ft5);
+        const float_vector ft3 = near_sub_bf16(all_float(1), fi0);
+        doubt |= inexact_sub_bf16(all_float(1), fi0, ft3);
+        const float_vector ft4 = near_mul_bf16(fi0, ft3);
+        doubt |= inexact_mul_bf16(fi0, ft3, ft4);
+        const float_vector ft5 = near_div_bf16(fi1, ft4);
+        const float_mask rt5 = inexact_div_bf16(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
@@ -2786,8 +2782,6 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -2798,14 +2792,12 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
-        const float_vector ft3 = all_float(1) - fi0;
-        const float_mask rt3 = inexact_sub(all_float(1), fi0, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = fi0 * ft3;
-        const float_mask rt4 = inexact_mul(fi0, ft3, ft4);
-        doubt |= rt4;
-        const float_vector ft5 = fi1 / ft4;
-        const float_mask rt5 = inexact_div(fi1, ft4, ft5);
+        const float_vector ft3 = near_sub_bf16(all_float(1), fi0);
+        doubt |= inexact_sub_bf16(all_float(1), fi0, ft3);
+        const float_vector ft4 = near_mul_bf16(fi0, ft3);
+        doubt |= inexact_mul_bf16(fi0, ft3, ft4);
+        const float_vector ft5 = near_div_bf16(fi1, ft4);
+        const float_mask rt5 = inexact_div_bf16(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, fk0, ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
@@ -2900,7 +2892,7 @@ static void g22_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
         half_vector ht6;
         doubt |= unsure_f16(ft6, et6, &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -2945,7 +2937,7 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
         half_vector ht6;
         doubt |= unsure_bf16(ft6, et6, &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3080,8 +3072,6 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -3090,14 +3080,12 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_mask ft2 = ft0 | ft1;
-        const float_vector ft3 = all_float(1) - fi0;
-        const float_mask rt3 = inexact_sub(all_float(1), fi0, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = fi0 * ft3;
-        const float_mask rt4 = inexact_mul(fi0, ft3, ft4);
-        doubt |= rt4;
-        const float_vector ft5 = fi1 / ft4;
-        const float_mask rt5 = inexact_div(fi1, ft4, ft5);
+        const float_vector ft3 = near_sub_bf16(all_float(1), fi0);
+        doubt |= inexact_sub_bf16(all_float(1), fi0, ft3);
+        const float_vector ft4 = near_mul_bf16(fi0, ft3);
+        doubt |= inexact_mul_bf16(fi0, ft3, ft4);
+        const float_vector ft5 = near_div_bf16(fi1, ft4);
+        const float_mask rt5 = inexact_div_bf16(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
@@ -3192,7 +3180,7 @@ static void g24_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
         half_vector ht6;
         doubt |= unsure_f16(ft6, et6, &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3237,7 +3225,7 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = all_float(1) - ft3;
         const float_vector ft5 = ft3 / ft4;
         const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
         half_vector ht6;
         doubt |= unsure_bf16(ft6, et6, &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3341,9 +3329,9 @@ static void g25_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_mask ft0 = less_float(fi0, fk0);
-        doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_mask ft1 = less_float(fk1, fi0);
-        doubt |= less_equal_float(absolute_float(fk1 - fi0), (absolute_float(fk1) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(fk1 - fi0), (absolute_float(fk1) * (1.0f * UNIT)) * 2);
         const float_mask ft2 = ft0 | ft1;
         const float_vector ft3 = all_float(1) - fi0;
         const float_vector ft4 = fi0 * ft3;
@@ -3388,8 +3376,6 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
@@ -3402,14 +3388,12 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
         const float_mask ft2 = ft0 | ft1;
-        const float_vector ft3 = all_float(1) - fi0;
-        const float_mask rt3 = inexact_sub(all_float(1), fi0, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = fi0 * ft3;
-        const float_mask rt4 = inexact_mul(fi0, ft3, ft4);
-        doubt |= rt4;
-        const float_vector ft5 = fi1 / ft4;
-        const float_mask rt5 = inexact_div(fi1, ft4, ft5);
+        const float_vector ft3 = near_sub_bf16(all_float(1), fi0);
+        doubt |= inexact_sub_bf16(all_float(1), fi0, ft3);
+        const float_vector ft4 = near_mul_bf16(fi0, ft3);
+        doubt |= inexact_mul_bf16(fi0, ft3, ft4);
+        const float_vector ft5 = near_div_bf16(fi1, ft4);
+        const float_mask rt5 = inexact_div_bf16(fi1, ft4, ft5);
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
@@ -3611,8 +3595,8 @@ static void g27_f16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
+        const float_vector ft3 = near_mul_f16(fi0, ft2);
+        const float_mask rt3 = inexact_mul_f16(fi0, ft2, ft3);
         half_vector ht3;
         doubt |= middle_f16(ft3, rt3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3660,8 +3644,6 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -3670,8 +3652,8 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
+        const float_vector ft3 = near_mul_bf16(fi0, ft2);
+        const float_mask rt3 = inexact_mul_bf16(fi0, ft2, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3775,11 +3757,10 @@ static void g28_f16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = ft3 / all_float(2);
-        const float_mask rt4 = inexact_div(ft3, all_float(2), ft4);
+        const float_vector ft3 = near_mul_f16(fi0, ft2);
+        doubt |= inexact_mul_f16(fi0, ft2, ft3);
+        const float_vector ft4 = near_div_f16(ft3, all_float(2));
+        const float_mask rt4 = inexact_div_f16(ft3, all_float(2), ft4);
         half_vector ht4;
         doubt |= middle_f16(ft4, rt4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3811,8 +3792,6 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -3821,11 +3800,10 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = ft3 / all_float(2);
-        const float_mask rt4 = inexact_div(ft3, all_float(2), ft4);
+        const float_vector ft3 = near_mul_bf16(fi0, ft2);
+        doubt |= inexact_mul_bf16(fi0, ft2, ft3);
+        const float_vector ft4 = near_div_bf16(ft3, all_float(2));
+        const float_mask rt4 = inexact_div_bf16(ft3, all_float(2), ft4);
         half_vector ht4;
         doubt |= middle_bf16(ft4, rt4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3919,11 +3897,10 @@ static void g29_f16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = ft3 / fk0;
-        const float_mask rt4 = inexact_div(ft3, fk0, ft4);
+        const float_vector ft3 = near_mul_f16(fi0, ft2);
+        doubt |= inexact_mul_f16(fi0, ft2, ft3);
+        const float_vector ft4 = near_div_f16(ft3, fk0);
+        const float_mask rt4 = inexact_div_f16(ft3, fk0, ft4);
         half_vector ht4;
         doubt |= middle_f16(ft4, rt4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -3957,8 +3934,6 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -3969,11 +3944,10 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
-        doubt |= rt3;
-        const float_vector ft4 = ft3 / fk0;
-        const float_mask rt4 = inexact_div(ft3, fk0, ft4);
+        const float_vector ft3 = near_mul_bf16(fi0, ft2);
+        doubt |= inexact_mul_bf16(fi0, ft2, ft3);
+        const float_vector ft4 = near_div_bf16(ft3, fk0);
+        const float_mask rt4 = inexact_div_bf16(ft3, fk0, ft4);
         half_vector ht4;
         doubt |= middle_bf16(ft4, rt4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4145,11 +4119,11 @@ static void g31_f16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         half_vector ht3;
         doubt |= unsure_f16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4193,11 +4167,11 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4292,13 +4266,13 @@ static void g32_f16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = ft3 / all_float(2);
-        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * (2.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_f16(ft4, et4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4344,13 +4318,13 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = ft3 / all_float(2);
-        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * (2.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_bf16(ft4, et4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4452,13 +4426,13 @@ static void g33_f16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = ft3 / fk0;
-        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * 3.0f * UNIT;
+        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * (3.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_f16(ft4, et4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4507,13 +4481,13 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
         float_mask doubt = first_ones(0);
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
         const float_vector ft4 = ft3 / fk0;
-        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * 3.0f * UNIT;
+        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * (3.0f * UNIT);
         half_vector ht4;
         doubt |= unsure_bf16(ft4, et4, &ht4);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -4573,9 +4547,15 @@ static void g34_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            l_t0 = maximum_double(l_t0, lower_half(fi0));
+            u_t0 = maximum_double(u_t0, upper_half(fi0));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -4611,9 +4591,15 @@ static void g34_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            l_t0 = maximum_double(l_t0, lower_half(fi0));
+            u_t0 = maximum_double(u_t0, upper_half(fi0));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -4649,9 +4635,15 @@ static void g34_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            l_t0 = maximum_double(l_t0, lower_half(fi0));
+            u_t0 = maximum_double(u_t0, upper_half(fi0));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -4687,9 +4679,15 @@ static void g34_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            l_t0 = maximum_double(l_t0, lower_half(fi0));
+            u_t0 = maximum_double(u_t0, upper_half(fi0));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -4727,8 +4725,8 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4757,8 +4755,8 @@ static void g35_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft3 = exp_of_difference_float(fi0, ft2);
-        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
-        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
+        l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
+        u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4789,8 +4787,8 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4821,8 +4819,8 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt3 = exp_of_difference_double(li0, dt2);
         const double_vector ut3 = exp_of_difference_double(ui0, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     call->results[1] = dt4[0];
@@ -4852,8 +4850,8 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_double((double *)call->kept[0] + i, lt1), write_double((double *)call->kept[0] + i + DOUBLES, ut1);
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4888,8 +4886,8 @@ static void g36_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = exp_of_difference_float(fi0, ft0);
-        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
-        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
         write_float((float *)call->kept[0] + i, ft1);
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4925,8 +4923,8 @@ static void g36_f16_settled(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -4978,8 +4976,8 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector lt1 = exp_of_difference_double(li0, dt0);
         const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
@@ -5042,10 +5040,10 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5091,8 +5089,8 @@ static void g37_f32_plain(const fused_call *call, size_t n)
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
-        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
+        u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
         f_t7 += live_float(left, ft6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5143,10 +5141,10 @@ static void g37_f16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5162,9 +5160,9 @@ static void g37_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
         half_vector ht11;
         doubt |= unsure_f16(ft11, et11, &ht11);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -5214,10 +5212,10 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5233,9 +5231,9 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
         half_vector ht11;
         doubt |= unsure_bf16(ft11, et11, &ht11);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -5286,10 +5284,10 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5353,8 +5351,8 @@ static void g38_f32_plain(const fused_call *call, size_t n)
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
-        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
+        u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
         f_t7 += live_float(left, ft6, 0);
         write_float((float *)call->kept[0] + i, ft3);
     }
@@ -5418,10 +5416,10 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5491,10 +5489,10 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5566,10 +5564,10 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5626,8 +5624,8 @@ static void g39_f32_plain(const fused_call *call, size_t n)
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
-        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
+        u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
         f_t7 += live_float(left, ft6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5686,10 +5684,10 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5752,10 +5750,10 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5818,10 +5816,10 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5869,8 +5867,8 @@ static void g40_f32_plain(const fused_call *call, size_t n)
         const float_vector ft3 = exp_of_difference_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
-        l_t5 = l_t5 + lower_half(live_float(left, ft4, 0));
-        u_t5 = u_t5 + upper_half(live_float(left, ft4, 0));
+        l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
+        u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
         f_t7 += live_float(left, ft6, 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
@@ -5923,10 +5921,10 @@ static void g40_f16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -5943,9 +5941,9 @@ static void g40_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
         half_vector ht11;
         doubt |= unsure_f16(ft11, et11, &ht11);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -5996,10 +5994,10 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
         const double_vector lt6 = number_double(lt2);
         const double_vector ut6 = number_double(ut2);
-        l_t5 = l_t5 + live_lower(left, lt4, 0);
-        u_t5 = u_t5 + live_upper(left, ut4, 0);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
+        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
@@ -6016,9 +6014,9 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
         half_vector ht11;
         doubt |= unsure_bf16(ft11, et11, &ht11);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -6214,10 +6212,10 @@ static void g42_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6263,10 +6261,10 @@ static void g42_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6351,10 +6349,10 @@ static void g43_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6400,10 +6398,10 @@ static void g43_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6487,13 +6485,12 @@ static void g44_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_f16(all_float(0), fi1);
+        doubt |= inexact_mul_f16(all_float(0), fi1, ft0);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6517,20 +6514,17 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(all_float(0), fi1);
+        doubt |= inexact_mul_bf16(all_float(0), fi1, ft0);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6598,13 +6592,12 @@ static void g45_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_f16(all_float(0), fi1);
+        doubt |= inexact_mul_f16(all_float(0), fi1, ft0);
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6628,20 +6621,17 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(all_float(0), fi1);
+        doubt |= inexact_mul_bf16(all_float(0), fi1, ft0);
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6710,10 +6700,10 @@ static void g46_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6759,10 +6749,10 @@ static void g46_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6847,10 +6837,10 @@ static void g47_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6896,10 +6886,10 @@ static void g47_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6984,10 +6974,10 @@ static void g48_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -7027,18 +7017,17 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(all_float(2), fi1);
+        doubt |= inexact_mul_bf16(all_float(2), fi1, ft0);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -7107,10 +7096,10 @@ static void g49_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
         const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -7150,18 +7139,17 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(2) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(all_float(2), fi1);
+        doubt |= inexact_mul_bf16(all_float(2), fi1, ft0);
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -7324,8 +7312,8 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7368,8 +7356,8 @@ static void g51_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * all_float(-1);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
-        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
+        l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
+        u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7421,8 +7409,8 @@ static void g51_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7497,8 +7485,8 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7575,8 +7563,8 @@ static void g52_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(0);
-        const float_mask rt0 = inexact_mul(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_mul_f16(fi0, all_float(0));
+        const float_mask rt0 = inexact_mul_f16(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -7610,13 +7598,12 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(0);
-        const float_mask rt0 = inexact_mul(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_mul_bf16(fi0, all_float(0));
+        const float_mask rt0 = inexact_mul_bf16(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -7684,8 +7671,8 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7728,8 +7715,8 @@ static void g53_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * all_float(0);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
-        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
+        l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
+        u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7781,8 +7768,8 @@ static void g53_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -7857,8 +7844,8 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -8075,14 +8062,14 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(2);
+        const float_vector ft0 = near_mul_bf16(fi0, all_float(2));
+        const float_mask rt0 = inexact_mul_bf16(fi0, all_float(2), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
+        doubt |= middle_bf16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -8156,8 +8143,8 @@ static void g56_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
-        const float_mask rt0 = inexact_mul(fi0, fi1, ft0);
+        const float_vector ft0 = near_mul_f16(fi0, fi1);
+        const float_mask rt0 = inexact_mul_f16(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -8196,15 +8183,13 @@ static void g56_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
-        const float_mask rt0 = inexact_mul(fi0, fi1, ft0);
+        const float_vector ft0 = near_mul_bf16(fi0, fi1);
+        const float_mask rt0 = inexact_mul_bf16(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -8308,14 +8293,7 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
-        l_t1 += lower_half(pt1);
-        u_t1 += upper_half(pt1);
-    }
+    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8325,10 +8303,9 @@ static void g57_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         half_vector ht3;
         doubt |= unsure_f16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -8356,17 +8333,7 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
+    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8378,10 +8345,9 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -8487,14 +8453,7 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
-        l_t1 += lower_half(pt1);
-        u_t1 += upper_half(pt1);
-    }
+    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8505,12 +8464,11 @@ static void g58_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * all_float(-1);
-        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -8547,17 +8505,7 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
+    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8570,12 +8518,11 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * all_float(-1);
-        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -8689,14 +8636,7 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
-        l_t1 += lower_half(pt1);
-        u_t1 += upper_half(pt1);
-    }
+    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8707,12 +8647,11 @@ static void g59_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * all_float(0);
-        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -8749,17 +8688,7 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
+    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8772,12 +8701,11 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * all_float(0);
-        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -8895,14 +8823,7 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
-        l_t1 += lower_half(pt1);
-        u_t1 += upper_half(pt1);
-    }
+    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8914,12 +8835,11 @@ static void g60_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * fk0;
-        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * 1.0f * UNIT) * absolute_float(ft3) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * (1.0f * UNIT)) * absolute_float(ft3) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -8958,17 +8878,7 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
+    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -8982,12 +8892,11 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = ft3 * fk0;
-        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * 1.0f * UNIT) * absolute_float(ft3) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * (1.0f * UNIT)) * absolute_float(ft3) + absolute_float(ft4) * (2.0f * UNIT);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
@@ -9098,14 +9007,7 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector pt1 = live_float(left, fi0 * fi1, 0);
-        l_t1 += lower_half(pt1);
-        u_t1 += upper_half(pt1);
-    }
+    add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -9116,10 +9018,9 @@ static void g61_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
@@ -9154,17 +9055,7 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        l_t1 = fma_double(live_lower(left, li0, 0), live_lower(left, li1, 0), l_t1);
-        u_t1 = fma_double(live_upper(left, ui0, 0), live_upper(left, ui1, 0), u_t1);
-    }
+    add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
@@ -9177,10 +9068,9 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
+        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
@@ -9253,8 +9143,8 @@ static void g62_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fk0;
-        const float_mask rt0 = inexact_mul(fi0, fk0, ft0);
+        const float_vector ft0 = near_mul_f16(fi0, fk0);
+        const float_mask rt0 = inexact_mul_f16(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -9291,15 +9181,14 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * fk0;
-        const float_mask rt0 = inexact_mul(fi0, fk0, ft0);
+        const float_vector ft0 = near_mul_bf16(fi0, fk0);
+        const float_mask rt0 = inexact_mul_bf16(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -9369,8 +9258,8 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9414,8 +9303,8 @@ static void g63_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 * fk1;
         const float_vector ft1 = select_float(fm1, fk0, ft0);
         const float_vector ft3 = exp_of_difference_float(ft1, ft2);
-        l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
-        u_t4 = u_t4 + upper_half(live_float(left, ft3, 0));
+        l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
+        u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9468,8 +9357,8 @@ static void g63_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9545,8 +9434,8 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = select_double(um1, dk0, ut0);
         const double_vector lt3 = exp_of_difference_double(lt1, dt2);
         const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-        l_t4 = l_t4 + live_lower(left, lt3, 0);
-        u_t4 = u_t4 + live_upper(left, ut3, 0);
+        l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
+        u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
@@ -9640,13 +9529,12 @@ static void g64_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fk0 * fi1;
-        const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_f16(fk0, fi1);
+        doubt |= inexact_mul_f16(fk0, fi1, ft0);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -9672,8 +9560,6 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -9681,13 +9567,12 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fk0 * fi1;
-        const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(fk0, fi1);
+        doubt |= inexact_mul_bf16(fk0, fi1, ft0);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -9761,13 +9646,12 @@ static void g65_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fk0 * fi1;
-        const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_f16(fk0, fi1);
+        doubt |= inexact_mul_f16(fk0, fi1, ft0);
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -9793,8 +9677,6 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -9802,13 +9684,12 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fk0 * fi1;
-        const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft0 = near_mul_bf16(fk0, fi1);
+        doubt |= inexact_mul_bf16(fk0, fi1, ft0);
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -9934,7 +9815,7 @@ static void g66_f16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
         half_vector ht13;
         doubt |= unsure_f16(ft13, et13, &ht13);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -10011,7 +9892,7 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
@@ -10103,8 +9984,8 @@ static void g67_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10116,45 +9997,51 @@ static void g67_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10183,8 +10070,8 @@ static void g67_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t14 = l_t14 + lower_half(live_float(left, ft13, 0));
-        u_t14 = u_t14 + upper_half(live_float(left, ft13, 0));
+        l_t14 = added_double(l_t14, lower_half(live_float(left, ft13, 0)));
+        u_t14 = added_double(u_t14, upper_half(live_float(left, ft13, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10196,25 +10083,31 @@ static void g67_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi2;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft13));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft13));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi2;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            l_t14 = added_double(l_t14, lower_half(ft13));
+            u_t14 = added_double(u_t14, upper_half(ft13));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10263,8 +10156,8 @@ static void g67_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10276,45 +10169,51 @@ static void g67_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10363,8 +10262,8 @@ static void g67_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10376,45 +10275,51 @@ static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10472,8 +10377,8 @@ static void g68_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10485,45 +10390,51 @@ static void g68_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10552,8 +10463,8 @@ static void g68_f32_plain(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        l_t14 = l_t14 + lower_half(live_float(left, ft13, 0));
-        u_t14 = u_t14 + upper_half(live_float(left, ft13, 0));
+        l_t14 = added_double(l_t14, lower_half(live_float(left, ft13, 0)));
+        u_t14 = added_double(u_t14, upper_half(live_float(left, ft13, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10565,25 +10476,31 @@ static void g68_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi2;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft13));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft13));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi2;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            l_t14 = added_double(l_t14, lower_half(ft13));
+            u_t14 = added_double(u_t14, upper_half(ft13));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10632,8 +10549,8 @@ static void g68_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10645,45 +10562,51 @@ static void g68_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10732,8 +10655,8 @@ static void g68_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut12 = ut9 * ut11;
         const double_vector lt13 = lt8 + lt12;
         const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
@@ -10745,45 +10668,51 @@ static void g68_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10917,9 +10846,9 @@ static void g69_f16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
         const float_vector ft14 = ft13 * fi2;
-        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * (2.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_f16(ft14, et14, &ht14);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -11003,9 +10932,9 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
         const float_vector ft14 = ft13 * fi2;
-        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * (2.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_bf16(ft14, et14, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
@@ -11119,48 +11048,54 @@ static void g70_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11205,26 +11140,32 @@ static void g70_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi3;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft13), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft13), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi3;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
+            u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11291,48 +11232,54 @@ static void g70_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11399,48 +11346,54 @@ static void g70_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11516,48 +11469,54 @@ static void g71_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11602,26 +11561,32 @@ static void g71_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi3;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft13), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft13), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi3;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
+            u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11688,48 +11653,54 @@ static void g71_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11796,48 +11767,54 @@ static void g71_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in3 = call->ins[3];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11948,7 +11925,7 @@ static void g72_f16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
         half_vector ht12;
         doubt |= unsure_f16(ft12, et12, &ht12);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -12017,7 +11994,7 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
         half_vector ht12;
         doubt |= unsure_bf16(ft12, et12, &ht12);
         doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f)) & not_equal_float(ft12, all_float(0));
@@ -12167,9 +12144,9 @@ static void g73_f16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
         const float_vector ft13 = ft12 * fi2;
-        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_f16(ft13, et13, &ht13);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -12245,9 +12222,9 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
         const float_vector ft13 = ft12 * fi2;
-        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
@@ -12350,43 +12327,49 @@ static void g74_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12427,24 +12410,30 @@ static void g74_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft12), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft12), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
+            u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12504,43 +12493,49 @@ static void g74_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12600,43 +12595,49 @@ static void g74_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12705,43 +12706,49 @@ static void g75_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12782,24 +12789,30 @@ static void g75_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft12), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft12), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
+            u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12859,43 +12872,49 @@ static void g75_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -12955,43 +12974,49 @@ static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13045,8 +13070,8 @@ static void g76_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13057,40 +13082,46 @@ static void g76_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13116,8 +13147,8 @@ static void g76_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t13 = l_t13 + lower_half(live_float(left, ft12, 0));
-        u_t13 = u_t13 + upper_half(live_float(left, ft12, 0));
+        l_t13 = added_double(l_t13, lower_half(live_float(left, ft12, 0)));
+        u_t13 = added_double(u_t13, upper_half(live_float(left, ft12, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13128,23 +13159,29 @@ static void g76_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft12));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft12));
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            l_t13 = added_double(l_t13, lower_half(ft12));
+            u_t13 = added_double(u_t13, upper_half(ft12));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13187,8 +13224,8 @@ static void g76_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13199,40 +13236,46 @@ static void g76_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13275,8 +13318,8 @@ static void g76_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13287,40 +13330,46 @@ static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13372,8 +13421,8 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13384,40 +13433,46 @@ static void g77_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13443,8 +13498,8 @@ static void g77_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t13 = l_t13 + lower_half(live_float(left, ft12, 0));
-        u_t13 = u_t13 + upper_half(live_float(left, ft12, 0));
+        l_t13 = added_double(l_t13, lower_half(live_float(left, ft12, 0)));
+        u_t13 = added_double(u_t13, upper_half(live_float(left, ft12, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13455,23 +13510,29 @@ static void g77_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft12));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft12));
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            l_t13 = added_double(l_t13, lower_half(ft12));
+            u_t13 = added_double(u_t13, upper_half(ft12));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13514,8 +13575,8 @@ static void g77_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13526,40 +13587,46 @@ static void g77_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13602,8 +13669,8 @@ static void g77_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
@@ -13614,40 +13681,46 @@ static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13736,11 +13809,11 @@ static void g78_f16_settled(const fused_call *call, size_t n)
         const float_vector ft3 = absolute_float(ft1);
         const float_vector ft4 = -ft3;
         const float_vector ft5 = exp_of_float(ft4);
-        const float_vector et5 = (absolute_float(ft4) * 1.0f * UNIT) * 1.5f * ft5 + absolute_float(ft5) * 4.0f * UNIT;
+        const float_vector et5 = (absolute_float(ft4) * (1.0f * UNIT)) * 1.5f * ft5 + absolute_float(ft5) * (4.0f * UNIT);
         const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * (4.0f * UNIT);
         const float_vector ft7 = ft2 + ft6;
-        const float_vector et7 = absolute_float(ft2) * 1.0f * UNIT + et6 + absolute_float(ft7) * 2.0f * UNIT;
+        const float_vector et7 = fma_float(absolute_float(ft7), all_float(2 * UNIT), absolute_float(ft2) * (1.0f * UNIT) + et6);
         half_vector ht7;
         doubt |= unsure_f16(ft7, et7, &ht7);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -13792,11 +13865,11 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = -ft3;
         const float_vector ft5 = exp_of_float(ft4);
         doubt |= less_float(ft5, all_float(0x1p-60f));
-        const float_vector et5 = (absolute_float(ft4) * 1.0f * UNIT) * 1.5f * ft5 + absolute_float(ft5) * 4.0f * UNIT;
+        const float_vector et5 = (absolute_float(ft4) * (1.0f * UNIT)) * 1.5f * ft5 + absolute_float(ft5) * (4.0f * UNIT);
         const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * 4.0f * UNIT;
+        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * (4.0f * UNIT);
         const float_vector ft7 = ft2 + ft6;
-        const float_vector et7 = absolute_float(ft2) * 1.0f * UNIT + et6 + absolute_float(ft7) * 2.0f * UNIT;
+        const float_vector et7 = fma_float(absolute_float(ft7), all_float(2 * UNIT), absolute_float(ft2) * (1.0f * UNIT) + et6);
         half_vector ht7;
         doubt |= unsure_bf16(ft7, et7, &ht7);
         doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f)) & not_equal_float(ft7, all_float(0));
@@ -13858,8 +13931,8 @@ static void g79_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -13870,30 +13943,36 @@ static void g79_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -13914,8 +13993,8 @@ static void g79_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = exp_of_float(ft4);
         const float_vector ft6 = log1p_of_part_float(ft5);
         const float_vector ft7 = ft2 + ft6;
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -13926,18 +14005,24 @@ static void g79_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi1;
-        const float_vector ft1 = ft0 * fi0;
-        const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = -fi1;
+            const float_vector ft1 = ft0 * fi0;
+            const float_vector ft2 = maximum_float(all_float(0), ft1);
+            const float_vector ft3 = absolute_float(ft1);
+            const float_vector ft4 = -ft3;
+            const float_vector ft5 = exp_of_float(ft4);
+            const float_vector ft6 = log1p_of_part_float(ft5);
+            const float_vector ft7 = ft2 + ft6;
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -13970,8 +14055,8 @@ static void g79_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -13982,30 +14067,36 @@ static void g79_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -14038,8 +14129,8 @@ static void g79_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14050,30 +14141,36 @@ static void g79_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -14115,8 +14212,8 @@ static void g80_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14127,30 +14224,36 @@ static void g80_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -14171,8 +14274,8 @@ static void g80_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = exp_of_float(ft4);
         const float_vector ft6 = log1p_of_part_float(ft5);
         const float_vector ft7 = ft2 + ft6;
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14183,18 +14286,24 @@ static void g80_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi1;
-        const float_vector ft1 = ft0 * fi0;
-        const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = -fi1;
+            const float_vector ft1 = ft0 * fi0;
+            const float_vector ft2 = maximum_float(all_float(0), ft1);
+            const float_vector ft3 = absolute_float(ft1);
+            const float_vector ft4 = -ft3;
+            const float_vector ft5 = exp_of_float(ft4);
+            const float_vector ft6 = log1p_of_part_float(ft5);
+            const float_vector ft7 = ft2 + ft6;
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -14227,8 +14336,8 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14239,30 +14348,36 @@ static void g80_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -14295,8 +14410,8 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = log1p_of_part_double(ut5);
         const double_vector lt7 = lt2 + lt6;
         const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
@@ -14307,30 +14422,36 @@ static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(lt1);
+            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = exp_of_double(lt4);
+            const double_vector ut5 = exp_of_double(ut4);
+            const double_vector lt6 = log1p_of_part_double(lt5);
+            const double_vector ut6 = log1p_of_part_double(ut5);
+            const double_vector lt7 = lt2 + lt6;
+            const double_vector ut7 = ut2 + ut6;
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -14724,7 +14845,7 @@ static void g83_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = all_float(1) - fi0;
         const float_vector ft1 = fi0 / ft0;
         const float_vector ft2 = log_of_float(ft1);
-        const float_vector et2 = (absolute_float(ft1) * 3.0f * UNIT) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * 4.0f * UNIT;
+        const float_vector et2 = (absolute_float(ft1) * (3.0f * UNIT)) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * (4.0f * UNIT);
         half_vector ht2;
         doubt |= unsure_f16(ft2, et2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -14757,7 +14878,7 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = all_float(1) - fi0;
         const float_vector ft1 = fi0 / ft0;
         const float_vector ft2 = log_of_float(ft1);
-        const float_vector et2 = (absolute_float(ft1) * 3.0f * UNIT) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * 4.0f * UNIT;
+        const float_vector et2 = (absolute_float(ft1) * (3.0f * UNIT)) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * (4.0f * UNIT);
         half_vector ht2;
         doubt |= unsure_bf16(ft2, et2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -14890,12 +15011,12 @@ static void g84_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_f16(ft13, et13, &ht13);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -14974,12 +15095,12 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
@@ -15149,14 +15270,14 @@ static void g85_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_f16(ft14, et14, &ht14);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -15240,14 +15361,14 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_bf16(ft14, et14, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
@@ -15422,14 +15543,14 @@ static void g86_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_f16(ft14, et14, &ht14);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -15515,14 +15636,14 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_bf16(ft14, et14, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
@@ -15707,16 +15828,16 @@ static void g87_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
         const float_vector ft15 = ft14 / fk0;
-        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * 3.0f * UNIT;
+        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * (3.0f * UNIT);
         half_vector ht15;
         doubt |= unsure_f16(ft15, et15, &ht15);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -15807,16 +15928,16 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
         const float_vector ft15 = ft14 / fk0;
-        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * 3.0f * UNIT;
+        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * (3.0f * UNIT);
         half_vector ht15;
         doubt |= unsure_bf16(ft15, et15, &ht15);
         doubt |= less_float(absolute_float(ft15), all_float(0x1p-90f));
@@ -15972,12 +16093,12 @@ static void g88_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
         half_vector ht12;
         doubt |= unsure_f16(ft12, et12, &ht12);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -16048,12 +16169,12 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
         half_vector ht12;
         doubt |= unsure_bf16(ft12, et12, &ht12);
         doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
@@ -16207,14 +16328,14 @@ static void g89_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = ft12 / fk0;
-        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * 3.0f * UNIT;
+        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * (3.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_f16(ft13, et13, &ht13);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -16290,14 +16411,14 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = ft12 / fk0;
-        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * 3.0f * UNIT;
+        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * (3.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
@@ -16456,14 +16577,14 @@ static void g90_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_f16(ft13, et13, &ht13);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -16541,14 +16662,14 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         half_vector ht13;
         doubt |= unsure_bf16(ft13, et13, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
@@ -16717,16 +16838,16 @@ static void g91_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_f16(ft14, et14, &ht14);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -16809,16 +16930,16 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
         half_vector ht14;
         doubt |= unsure_bf16(ft14, et14, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
@@ -16908,10 +17029,10 @@ static void g92_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(-0.5);
-        const float_mask rt0 = inexact_sub(fi0, all_float(-0.5), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(-0.5));
+        doubt |= inexact_sub_f16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -16947,10 +17068,10 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(-0.5);
-        const float_mask rt0 = inexact_sub(fi0, all_float(-0.5), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(-0.5));
+        doubt |= inexact_sub_bf16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17016,10 +17137,10 @@ static void g93_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(-1);
-        const float_mask rt0 = inexact_sub(fi0, all_float(-1), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(-1));
+        doubt |= inexact_sub_f16(fi0, all_float(-1), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17055,10 +17176,10 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(-1);
-        const float_mask rt0 = inexact_sub(fi0, all_float(-1), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(-1));
+        doubt |= inexact_sub_bf16(fi0, all_float(-1), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17124,10 +17245,10 @@ static void g94_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(0);
-        const float_mask rt0 = inexact_sub(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(0));
+        doubt |= inexact_sub_f16(fi0, all_float(0), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17163,10 +17284,10 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(0);
-        const float_mask rt0 = inexact_sub(fi0, all_float(0), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(0));
+        doubt |= inexact_sub_bf16(fi0, all_float(0), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17232,10 +17353,10 @@ static void g95_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(0.5);
-        const float_mask rt0 = inexact_sub(fi0, all_float(0.5), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(0.5));
+        doubt |= inexact_sub_f16(fi0, all_float(0.5), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17271,10 +17392,10 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(0.5);
-        const float_mask rt0 = inexact_sub(fi0, all_float(0.5), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(0.5));
+        doubt |= inexact_sub_bf16(fi0, all_float(0.5), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17340,10 +17461,10 @@ static void g96_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(1);
-        const float_mask rt0 = inexact_sub(fi0, all_float(1), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(1));
+        doubt |= inexact_sub_f16(fi0, all_float(1), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17379,10 +17500,10 @@ static void g96_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(1);
-        const float_mask rt0 = inexact_sub(fi0, all_float(1), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(1));
+        doubt |= inexact_sub_bf16(fi0, all_float(1), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17448,10 +17569,10 @@ static void g97_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(2);
-        const float_mask rt0 = inexact_sub(fi0, all_float(2), ft0);
+        const float_vector ft0 = near_sub_f16(fi0, all_float(2));
+        doubt |= inexact_sub_f16(fi0, all_float(2), ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17487,10 +17608,10 @@ static void g97_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - all_float(2);
-        const float_mask rt0 = inexact_sub(fi0, all_float(2), ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, all_float(2));
+        doubt |= inexact_sub_bf16(fi0, all_float(2), ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17564,10 +17685,10 @@ static void g98_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
+        const float_vector ft0 = near_sub_f16(fi0, fi1);
+        doubt |= inexact_sub_f16(fi0, fi1, ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17609,10 +17730,10 @@ static void g98_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, fi1);
+        doubt |= inexact_sub_bf16(fi0, fi1, ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17693,11 +17814,11 @@ static void g99_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
+        const float_vector ft0 = near_sub_f16(fi0, fi1);
+        doubt |= inexact_sub_f16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         half_vector ht1;
-        doubt |= middle_f16(ft1, rt0, &ht1);
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17742,11 +17863,11 @@ static void g99_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, fi1);
+        doubt |= inexact_sub_bf16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         half_vector ht1;
-        doubt |= middle_bf16(ft1, rt0, &ht1);
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -17969,8 +18090,8 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -17996,8 +18117,8 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18011,30 +18132,36 @@ static void g101_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18056,8 +18183,8 @@ static void g101_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18071,8 +18198,8 @@ static void g101_f32_plain(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - all_float(0);
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
-            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
+            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
         }
     }
     l_t8 += l_t8b;
@@ -18086,18 +18213,24 @@ static void g101_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, all_float(0));
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft1 / all_float(0);
-        const float_vector ft5 = ft3 * ft4;
-        const float_vector ft6 = ft1 - all_float(0);
-        const float_vector ft7 = select_float(ft2, ft5, ft6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(0));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / all_float(0);
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - all_float(0);
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18131,8 +18264,8 @@ static void g101_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18158,8 +18291,8 @@ static void g101_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18173,30 +18306,36 @@ static void g101_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18230,8 +18369,8 @@ static void g101_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18257,8 +18396,8 @@ static void g101_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18272,30 +18411,36 @@ static void g101_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18338,8 +18483,8 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18365,8 +18510,8 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18380,30 +18525,36 @@ static void g102_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18425,8 +18576,8 @@ static void g102_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18440,8 +18591,8 @@ static void g102_f32_plain(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - all_float(0);
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
-            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
+            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
         }
     }
     l_t8 += l_t8b;
@@ -18455,18 +18606,24 @@ static void g102_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, all_float(0));
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft1 / all_float(0);
-        const float_vector ft5 = ft3 * ft4;
-        const float_vector ft6 = ft1 - all_float(0);
-        const float_vector ft7 = select_float(ft2, ft5, ft6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(0));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / all_float(0);
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - all_float(0);
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18500,8 +18657,8 @@ static void g102_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18527,8 +18684,8 @@ static void g102_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18542,30 +18699,36 @@ static void g102_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18599,8 +18762,8 @@ static void g102_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - all_double(0);
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18626,8 +18789,8 @@ static void g102_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - all_double(0);
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -18641,30 +18804,36 @@ static void g102_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(0));
-        const double_mask ut2 = less_double(ut1, all_double(0));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / all_double(0);
-        const double_vector ut4 = ut1 / all_double(0);
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - all_double(0);
-        const double_vector ut6 = ut1 - all_double(0);
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(0));
+            const double_mask ut2 = less_double(ut1, all_double(0));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / all_double(0);
+            const double_vector ut4 = ut1 / all_double(0);
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - all_double(0);
+            const double_vector ut6 = ut1 - all_double(0);
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -18744,19 +18913,18 @@ static void g103_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_f16(fi0, fi1);
+        doubt |= inexact_sub_f16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft3 * ft1;
-        const float_mask rt4 = inexact_mul(ft3, ft1, ft4);
-        const float_vector ft5 = ft1 - all_float(0.5);
-        const float_mask rt5 = inexact_sub(ft1, all_float(0.5), ft5);
+        const float_vector ft4 = near_mul_f16(ft3, ft1);
+        const float_mask rt4 = inexact_mul_f16(ft3, ft1, ft4);
+        const float_vector ft5 = near_sub_f16(ft1, all_float(0.5));
+        doubt |= inexact_sub_f16(ft1, all_float(0.5), ft5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         half_vector ht6;
-        doubt |= middle_f16(ft6, (ft2 & (rt4)) | (~ft2 & (rt5)), &ht6);
+        doubt |= middle_f16(ft6, (ft2 & (rt4)), &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -18790,26 +18958,23 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_bf16(fi0, fi1);
+        doubt |= inexact_sub_bf16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft3 * ft1;
-        const float_mask rt4 = inexact_mul(ft3, ft1, ft4);
-        const float_vector ft5 = ft1 - all_float(0.5);
-        const float_mask rt5 = inexact_sub(ft1, all_float(0.5), ft5);
+        const float_vector ft4 = near_mul_bf16(ft3, ft1);
+        const float_mask rt4 = inexact_mul_bf16(ft3, ft1, ft4);
+        const float_vector ft5 = near_sub_bf16(ft1, all_float(0.5));
+        doubt |= inexact_sub_bf16(ft1, all_float(0.5), ft5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         half_vector ht6;
-        doubt |= middle_bf16(ft6, (ft2 & (rt4)) | (~ft2 & (rt5)), &ht6);
+        doubt |= middle_bf16(ft6, (ft2 & (rt4)), &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -18865,8 +19030,8 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18890,8 +19055,8 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -18905,28 +19070,34 @@ static void g104_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -18947,8 +19118,8 @@ static void g104_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft3 * ft1;
         const float_vector ft5 = ft1 - all_float(0.5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
-        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
-        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
+        l_t7 = added_double(l_t7, lower_half(live_float(left, ft6, 0)));
+        u_t7 = added_double(u_t7, upper_half(live_float(left, ft6, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -18961,8 +19132,8 @@ static void g104_f32_plain(const fused_call *call, size_t n)
             const float_vector ft4 = ft3 * ft1;
             const float_vector ft5 = ft1 - all_float(0.5);
             const float_vector ft6 = select_float(ft2, ft4, ft5);
-            l_t7b = l_t7b + lower_half(live_float(left, ft6, 0));
-            u_t7b = u_t7b + upper_half(live_float(left, ft6, 0));
+            l_t7b = added_double(l_t7b, lower_half(live_float(left, ft6, 0)));
+            u_t7b = added_double(u_t7b, upper_half(live_float(left, ft6, 0)));
         }
     }
     l_t7 += l_t7b;
@@ -18976,17 +19147,23 @@ static void g104_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, all_float(1));
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft3 * ft1;
-        const float_vector ft5 = ft1 - all_float(0.5);
-        const float_vector ft6 = select_float(ft2, ft4, ft5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft6));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft6));
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(1));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft3 * ft1;
+            const float_vector ft5 = ft1 - all_float(0.5);
+            const float_vector ft6 = select_float(ft2, ft4, ft5);
+            l_t7 = added_double(l_t7, lower_half(ft6));
+            u_t7 = added_double(u_t7, upper_half(ft6));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19018,8 +19195,8 @@ static void g104_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19043,8 +19220,8 @@ static void g104_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -19058,28 +19235,34 @@ static void g104_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19111,8 +19294,8 @@ static void g104_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19136,8 +19319,8 @@ static void g104_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -19151,28 +19334,34 @@ static void g104_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19213,8 +19402,8 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19238,8 +19427,8 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -19253,28 +19442,34 @@ static void g105_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19295,8 +19490,8 @@ static void g105_f32_plain(const fused_call *call, size_t n)
         const float_vector ft4 = ft3 * ft1;
         const float_vector ft5 = ft1 - all_float(0.5);
         const float_vector ft6 = select_float(ft2, ft4, ft5);
-        l_t7 = l_t7 + lower_half(live_float(left, ft6, 0));
-        u_t7 = u_t7 + upper_half(live_float(left, ft6, 0));
+        l_t7 = added_double(l_t7, lower_half(live_float(left, ft6, 0)));
+        u_t7 = added_double(u_t7, upper_half(live_float(left, ft6, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19309,8 +19504,8 @@ static void g105_f32_plain(const fused_call *call, size_t n)
             const float_vector ft4 = ft3 * ft1;
             const float_vector ft5 = ft1 - all_float(0.5);
             const float_vector ft6 = select_float(ft2, ft4, ft5);
-            l_t7b = l_t7b + lower_half(live_float(left, ft6, 0));
-            u_t7b = u_t7b + upper_half(live_float(left, ft6, 0));
+            l_t7b = added_double(l_t7b, lower_half(live_float(left, ft6, 0)));
+            u_t7b = added_double(u_t7b, upper_half(live_float(left, ft6, 0)));
         }
     }
     l_t7 += l_t7b;
@@ -19324,17 +19519,23 @@ static void g105_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, all_float(1));
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft3 * ft1;
-        const float_vector ft5 = ft1 - all_float(0.5);
-        const float_vector ft6 = select_float(ft2, ft4, ft5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft6));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft6));
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, all_float(1));
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft3 * ft1;
+            const float_vector ft5 = ft1 - all_float(0.5);
+            const float_vector ft6 = select_float(ft2, ft4, ft5);
+            l_t7 = added_double(l_t7, lower_half(ft6));
+            u_t7 = added_double(u_t7, upper_half(ft6));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19366,8 +19567,8 @@ static void g105_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19391,8 +19592,8 @@ static void g105_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -19406,28 +19607,34 @@ static void g105_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19459,8 +19666,8 @@ static void g105_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut5 = ut1 - all_double(0.5);
         const double_vector lt6 = select_double(lt2, lt4, lt5);
         const double_vector ut6 = select_double(ut2, ut4, ut5);
-        l_t7 = l_t7 + live_lower(left, lt6, 0);
-        u_t7 = u_t7 + live_upper(left, ut6, 0);
+        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
+        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19484,8 +19691,8 @@ static void g105_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut5 = ut1 - all_double(0.5);
             const double_vector lt6 = select_double(lt2, lt4, lt5);
             const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7b = l_t7b + live_lower(left, lt6, 0);
-            u_t7b = u_t7b + live_upper(left, ut6, 0);
+            l_t7b = added_double(l_t7b, live_lower(left, lt6, 0));
+            u_t7b = added_double(u_t7b, live_upper(left, ut6, 0));
         }
     }
     l_t7 += l_t7b;
@@ -19499,28 +19706,34 @@ static void g105_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, all_double(1));
-        const double_mask ut2 = less_double(ut1, all_double(1));
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt3 * lt1;
-        const double_vector ut4 = ut3 * ut1;
-        const double_vector lt5 = lt1 - all_double(0.5);
-        const double_vector ut5 = ut1 - all_double(0.5);
-        const double_vector lt6 = select_double(lt2, lt4, lt5);
-        const double_vector ut6 = select_double(ut2, ut4, ut5);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt6);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut6);
+        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, all_double(1));
+            const double_mask ut2 = less_double(ut1, all_double(1));
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt3 * lt1;
+            const double_vector ut4 = ut3 * ut1;
+            const double_vector lt5 = lt1 - all_double(0.5);
+            const double_vector ut5 = ut1 - all_double(0.5);
+            const double_vector lt6 = select_double(lt2, lt4, lt5);
+            const double_vector ut6 = select_double(ut2, ut4, ut5);
+            l_t7 = added_double(l_t7, lt6);
+            u_t7 = added_double(u_t7, ut6);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t7);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -19616,14 +19829,14 @@ static void g106_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = all_float(0.5) * ft1;
         const float_vector ft4 = ft1 / fk0;
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
-        const float_vector et6 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk1) * 1.0f * UNIT + absolute_float(ft6) * 2.0f * UNIT;
+        const float_vector et6 = fma_float(absolute_float(ft6), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT));
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        const float_vector et7 = absolute_float(ft5) * 6.0f * UNIT + et6;
+        const float_vector et7 = absolute_float(ft5) * (6.0f * UNIT) + et6;
         half_vector ht7;
         doubt |= unsure_f16(ft7, et7, &ht7);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -19677,14 +19890,14 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = all_float(0.5) * ft1;
         const float_vector ft4 = ft1 / fk0;
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
-        const float_vector et6 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk1) * 1.0f * UNIT + absolute_float(ft6) * 2.0f * UNIT;
+        const float_vector et6 = fma_float(absolute_float(ft6), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT));
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        const float_vector et7 = absolute_float(ft5) * 6.0f * UNIT + et6;
+        const float_vector et7 = absolute_float(ft5) * (6.0f * UNIT) + et6;
         half_vector ht7;
         doubt |= unsure_bf16(ft7, et7, &ht7);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -19748,8 +19961,8 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19775,8 +19988,8 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -19792,30 +20005,36 @@ static void g107_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19839,8 +20058,8 @@ static void g107_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19854,8 +20073,8 @@ static void g107_f32_plain(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - fk1;
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
-            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
+            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
         }
     }
     l_t8 += l_t8b;
@@ -19871,18 +20090,24 @@ static void g107_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, fk0);
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft1 / fk0;
-        const float_vector ft5 = ft3 * ft4;
-        const float_vector ft6 = ft1 - fk1;
-        const float_vector ft7 = select_float(ft2, ft5, ft6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, fk0);
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / fk0;
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - fk1;
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19918,8 +20143,8 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -19945,8 +20170,8 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -19962,30 +20187,36 @@ static void g107_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20021,8 +20252,8 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20048,8 +20279,8 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -20065,30 +20296,36 @@ static void g107_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20133,8 +20370,8 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20160,8 +20397,8 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -20177,30 +20414,36 @@ static void g108_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20224,8 +20467,8 @@ static void g108_f32_plain(const fused_call *call, size_t n)
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
+        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20239,8 +20482,8 @@ static void g108_f32_plain(const fused_call *call, size_t n)
             const float_vector ft5 = ft3 * ft4;
             const float_vector ft6 = ft1 - fk1;
             const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8b = l_t8b + lower_half(live_float(left, ft7, 0));
-            u_t8b = u_t8b + upper_half(live_float(left, ft7, 0));
+            l_t8b = added_double(l_t8b, lower_half(live_float(left, ft7, 0)));
+            u_t8b = added_double(u_t8b, upper_half(live_float(left, ft7, 0)));
         }
     }
     l_t8 += l_t8b;
@@ -20256,18 +20499,24 @@ static void g108_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk1 = all_float((float)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        const float_mask ft2 = less_float(ft1, fk0);
-        const float_vector ft3 = all_float(0.5) * ft1;
-        const float_vector ft4 = ft1 / fk0;
-        const float_vector ft5 = ft3 * ft4;
-        const float_vector ft6 = ft1 - fk1;
-        const float_vector ft7 = select_float(ft2, ft5, ft6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            const float_mask ft2 = less_float(ft1, fk0);
+            const float_vector ft3 = all_float(0.5) * ft1;
+            const float_vector ft4 = ft1 / fk0;
+            const float_vector ft5 = ft3 * ft4;
+            const float_vector ft6 = ft1 - fk1;
+            const float_vector ft7 = select_float(ft2, ft5, ft6);
+            l_t8 = added_double(l_t8, lower_half(ft7));
+            u_t8 = added_double(u_t8, upper_half(ft7));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20303,8 +20552,8 @@ static void g108_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20330,8 +20579,8 @@ static void g108_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -20347,30 +20596,36 @@ static void g108_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20406,8 +20661,8 @@ static void g108_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut6 = ut1 - dk1;
         const double_vector lt7 = select_double(lt2, lt5, lt6);
         const double_vector ut7 = select_double(ut2, ut5, ut6);
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
+        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20433,8 +20688,8 @@ static void g108_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut6 = ut1 - dk1;
             const double_vector lt7 = select_double(lt2, lt5, lt6);
             const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8b = l_t8b + live_lower(left, lt7, 0);
-            u_t8b = u_t8b + live_upper(left, ut7, 0);
+            l_t8b = added_double(l_t8b, live_lower(left, lt7, 0));
+            u_t8b = added_double(u_t8b, live_upper(left, ut7, 0));
         }
     }
     l_t8 += l_t8b;
@@ -20450,30 +20705,36 @@ static void g108_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk1 = all_double((double)call->constants[1]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        const double_mask lt2 = less_double(lt1, dk0);
-        const double_mask ut2 = less_double(ut1, dk0);
-        const double_vector lt3 = all_double(0.5) * lt1;
-        const double_vector ut3 = all_double(0.5) * ut1;
-        const double_vector lt4 = lt1 / dk0;
-        const double_vector ut4 = ut1 / dk0;
-        const double_vector lt5 = lt3 * lt4;
-        const double_vector ut5 = ut3 * ut4;
-        const double_vector lt6 = lt1 - dk1;
-        const double_vector ut6 = ut1 - dk1;
-        const double_vector lt7 = select_double(lt2, lt5, lt6);
-        const double_vector ut7 = select_double(ut2, ut5, ut6);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            const double_mask lt2 = less_double(lt1, dk0);
+            const double_mask ut2 = less_double(ut1, dk0);
+            const double_vector lt3 = all_double(0.5) * lt1;
+            const double_vector ut3 = all_double(0.5) * ut1;
+            const double_vector lt4 = lt1 / dk0;
+            const double_vector ut4 = ut1 / dk0;
+            const double_vector lt5 = lt3 * lt4;
+            const double_vector ut5 = ut3 * ut4;
+            const double_vector lt6 = lt1 - dk1;
+            const double_vector ut6 = ut1 - dk1;
+            const double_vector lt7 = select_double(lt2, lt5, lt6);
+            const double_vector ut7 = select_double(ut2, ut5, ut6);
+            l_t8 = added_double(l_t8, lt7);
+            u_t8 = added_double(u_t8, ut7);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20506,8 +20767,8 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20521,8 +20782,8 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -20536,18 +20797,24 @@ static void g109_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20563,8 +20830,8 @@ static void g109_f32_plain(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
-        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20572,8 +20839,8 @@ static void g109_f32_plain(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32(in1, i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = absolute_float(ft0);
-            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
-            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
+            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
         }
     }
     l_t2 += l_t2b;
@@ -20587,12 +20854,18 @@ static void g109_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft1));
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            l_t2 = added_double(l_t2, lower_half(ft1));
+            u_t2 = added_double(u_t2, upper_half(ft1));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20614,8 +20887,8 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20629,8 +20902,8 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -20644,18 +20917,24 @@ static void g109_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20677,8 +20956,8 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20692,8 +20971,8 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -20707,18 +20986,24 @@ static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20749,8 +21034,8 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20764,8 +21049,8 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -20779,18 +21064,24 @@ static void g110_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20806,8 +21097,8 @@ static void g110_f32_plain(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
-        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
-        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20815,8 +21106,8 @@ static void g110_f32_plain(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32(in1, i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = absolute_float(ft0);
-            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
-            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
+            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
         }
     }
     l_t2 += l_t2b;
@@ -20830,12 +21121,18 @@ static void g110_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = absolute_float(ft0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft1));
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = absolute_float(ft0);
+            l_t2 = added_double(l_t2, lower_half(ft1));
+            u_t2 = added_double(u_t2, upper_half(ft1));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20857,8 +21154,8 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20872,8 +21169,8 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -20887,18 +21184,24 @@ static void g110_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -20920,8 +21223,8 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = absolute_double(lt0);
         const double_vector ut1 = absolute_double(ut0);
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -20935,8 +21238,8 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = absolute_double(lt0);
             const double_vector ut1 = absolute_double(ut0);
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -20950,18 +21253,24 @@ static void g110_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = absolute_double(lt0);
-        const double_vector ut1 = absolute_double(ut0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = absolute_double(lt0);
+            const double_vector ut1 = absolute_double(ut0);
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21026,11 +21335,10 @@ static void g111_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = ft0 * ft0;
-        const float_mask rt1 = inexact_mul(ft0, ft0, ft1);
+        const float_vector ft0 = near_sub_f16(fi0, fi1);
+        doubt |= inexact_sub_f16(fi0, fi1, ft0);
+        const float_vector ft1 = near_mul_f16(ft0, ft0);
+        const float_mask rt1 = inexact_mul_f16(ft0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -21056,18 +21364,15 @@ static void g111_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fi1;
-        const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = ft0 * ft0;
-        const float_mask rt1 = inexact_mul(ft0, ft0, ft1);
+        const float_vector ft0 = near_sub_bf16(fi0, fi1);
+        doubt |= inexact_sub_bf16(fi0, fi1, ft0);
+        const float_vector ft1 = near_mul_bf16(ft0, ft0);
+        const float_mask rt1 = inexact_mul_bf16(ft0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -21105,8 +21410,8 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21120,8 +21425,8 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21135,18 +21440,24 @@ static void g112_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21162,8 +21473,8 @@ static void g112_f32_plain(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
-        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
-        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21171,8 +21482,8 @@ static void g112_f32_plain(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32(in1, i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = ft0 * ft0;
-            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
-            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
+            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
         }
     }
     l_t2 += l_t2b;
@@ -21186,12 +21497,18 @@ static void g112_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = ft0 * ft0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft1));
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = ft0 * ft0;
+            l_t2 = added_double(l_t2, lower_half(ft1));
+            u_t2 = added_double(u_t2, upper_half(ft1));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21213,8 +21530,8 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21228,8 +21545,8 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21243,18 +21560,24 @@ static void g112_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21276,8 +21599,8 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21291,8 +21614,8 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21306,18 +21629,24 @@ static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21348,8 +21677,8 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21363,8 +21692,8 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21378,18 +21707,24 @@ static void g113_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21405,8 +21740,8 @@ static void g113_f32_plain(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = ft0 * ft0;
-        l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
-        u_t2 = u_t2 + upper_half(live_float(left, ft1, 0));
+        l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
+        u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21414,8 +21749,8 @@ static void g113_f32_plain(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f32(in1, i, left);
             const float_vector ft0 = fi0 - fi1;
             const float_vector ft1 = ft0 * ft0;
-            l_t2b = l_t2b + lower_half(live_float(left, ft1, 0));
-            u_t2b = u_t2b + upper_half(live_float(left, ft1, 0));
+            l_t2b = added_double(l_t2b, lower_half(live_float(left, ft1, 0)));
+            u_t2b = added_double(u_t2b, upper_half(live_float(left, ft1, 0)));
         }
     }
     l_t2 += l_t2b;
@@ -21429,12 +21764,18 @@ static void g113_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi0 - fi1;
-        const float_vector ft1 = ft0 * ft0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft1));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft1));
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi0 - fi1;
+            const float_vector ft1 = ft0 * ft0;
+            l_t2 = added_double(l_t2, lower_half(ft1));
+            u_t2 = added_double(u_t2, upper_half(ft1));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21456,8 +21797,8 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21471,8 +21812,8 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21486,18 +21827,24 @@ static void g113_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21519,8 +21866,8 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 - ui1;
         const double_vector lt1 = lt0 * lt0;
         const double_vector ut1 = ut0 * ut0;
-        l_t2 = l_t2 + live_lower(left, lt1, 0);
-        u_t2 = u_t2 + live_upper(left, ut1, 0);
+        l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
+        u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
@@ -21534,8 +21881,8 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 - ui1;
             const double_vector lt1 = lt0 * lt0;
             const double_vector ut1 = ut0 * ut0;
-            l_t2b = l_t2b + live_lower(left, lt1, 0);
-            u_t2b = u_t2b + live_upper(left, ut1, 0);
+            l_t2b = added_double(l_t2b, live_lower(left, lt1, 0));
+            u_t2b = added_double(u_t2b, live_upper(left, ut1, 0));
         }
     }
     l_t2 += l_t2b;
@@ -21549,18 +21896,24 @@ static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li0 - li1;
-        const double_vector ut0 = ui0 - ui1;
-        const double_vector lt1 = lt0 * lt0;
-        const double_vector ut1 = ut0 * ut0;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt1);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut1);
+        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li0 - li1;
+            const double_vector ut0 = ui0 - ui1;
+            const double_vector lt1 = lt0 * lt0;
+            const double_vector ut1 = ut0 * ut0;
+            l_t2 = added_double(l_t2, lt1);
+            u_t2 = added_double(u_t2, ut1);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t2);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21620,10 +21973,10 @@ static void g114_f16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fk0;
-        const float_mask rt0 = inexact_sub(fi0, fk0, ft0);
+        const float_vector ft0 = near_sub_f16(fi0, fk0);
+        doubt |= inexact_sub_f16(fi0, fk0, ft0);
         half_vector ht0;
-        doubt |= middle_f16(ft0, rt0, &ht0);
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -21664,10 +22017,10 @@ static void g114_bf16_settled(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 - fk0;
-        const float_mask rt0 = inexact_sub(fi0, fk0, ft0);
+        const float_vector ft0 = near_sub_bf16(fi0, fk0);
+        doubt |= inexact_sub_bf16(fi0, fk0, ft0);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
         if (UNLIKELY(!certain || any(doubt))) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -21780,7 +22133,7 @@ static void g115_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
         half_vector ht8;
         doubt |= unsure_f16(ft8, et8, &ht8);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -21839,7 +22192,7 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
         half_vector ht8;
         doubt |= unsure_bf16(ft8, et8, &ht8);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -21969,9 +22322,9 @@ static void g116_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
         const float_vector ft9 = ft8 * fi2;
-        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * (2.0f * UNIT);
         half_vector ht9;
         doubt |= unsure_f16(ft9, et9, &ht9);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -22037,9 +22390,9 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
         const float_vector ft9 = ft8 * fi2;
-        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * (2.0f * UNIT);
         half_vector ht9;
         doubt |= unsure_bf16(ft9, et9, &ht9);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -22127,35 +22480,41 @@ static void g117_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22194,20 +22553,26 @@ static void g117_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft8), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft8), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = log_of_float(fi0);
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            l_t10 = fma_double(lower_half(ft8), lower_half(fi2), l_t10);
+            u_t10 = fma_double(upper_half(ft8), upper_half(fi2), u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22261,35 +22626,41 @@ static void g117_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22343,35 +22714,41 @@ static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22434,35 +22811,41 @@ static void g118_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22501,20 +22884,26 @@ static void g118_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft8), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft8), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = log_of_float(fi0);
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            l_t10 = fma_double(lower_half(ft8), lower_half(fi2), l_t10);
+            u_t10 = fma_double(upper_half(ft8), upper_half(fi2), u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22568,35 +22957,41 @@ static void g118_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22650,35 +23045,41 @@ static void g118_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt8, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut8, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t10 = fma_double(lt8, li2, l_t10);
+            u_t10 = fma_double(ut8, ui2, u_t10);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t10);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -22725,8 +23126,8 @@ static void g119_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -22738,32 +23139,38 @@ static void g119_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -22786,8 +23193,8 @@ static void g119_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t9 = l_t9 + lower_half(live_float(left, ft8, 0));
-        u_t9 = u_t9 + upper_half(live_float(left, ft8, 0));
+        l_t9 = added_double(l_t9, lower_half(live_float(left, ft8, 0)));
+        u_t9 = added_double(u_t9, upper_half(live_float(left, ft8, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -22799,19 +23206,25 @@ static void g119_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft8));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft8));
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = log_of_float(fi0);
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            l_t9 = added_double(l_t9, lower_half(ft8));
+            u_t9 = added_double(u_t9, upper_half(ft8));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -22847,8 +23260,8 @@ static void g119_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -22860,32 +23273,38 @@ static void g119_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -22921,8 +23340,8 @@ static void g119_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -22934,32 +23353,38 @@ static void g119_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -23004,8 +23429,8 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23017,32 +23442,38 @@ static void g120_f32_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -23065,8 +23496,8 @@ static void g120_f32_plain(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        l_t9 = l_t9 + lower_half(live_float(left, ft8, 0));
-        u_t9 = u_t9 + upper_half(live_float(left, ft8, 0));
+        l_t9 = added_double(l_t9, lower_half(live_float(left, ft8, 0)));
+        u_t9 = added_double(u_t9, upper_half(live_float(left, ft8, 0)));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23078,19 +23509,25 @@ static void g120_f32_plain_columns(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft8));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft8));
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = log_of_float(fi0);
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            l_t9 = added_double(l_t9, lower_half(ft8));
+            u_t9 = added_double(u_t9, upper_half(ft8));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -23126,8 +23563,8 @@ static void g120_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23139,32 +23576,38 @@ static void g120_f16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -23200,8 +23643,8 @@ static void g120_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut7 = ui1 * ut6;
         const double_vector lt8 = lt4 - lt7;
         const double_vector ut8 = ut4 - ut7;
-        l_t9 = l_t9 + live_lower(left, lt8, 0);
-        u_t9 = u_t9 + live_upper(left, ut8, 0);
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
@@ -23213,32 +23656,38 @@ static void g120_bf16_in_double_columns(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = li1 - all_double(1);
-        const double_vector ut0 = ui1 - all_double(1);
-        const double_vector lt1 = -li0;
-        const double_vector ut1 = -ui0;
-        const double_vector lt2 = log1p_of_double(lt1);
-        const double_vector ut2 = log1p_of_double(ut1);
-        const double_vector lt3 = maximum_double(lt2, dk0);
-        const double_vector ut3 = maximum_double(ut2, dk0);
-        const double_vector lt4 = lt0 * lt3;
-        const double_vector ut4 = ut0 * ut3;
-        const double_vector lt5 = log_of_double(li0);
-        const double_vector ut5 = log_of_double(ui0);
-        const double_vector lt6 = maximum_double(lt5, dk0);
-        const double_vector ut6 = maximum_double(ut5, dk0);
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt4 - lt7;
-        const double_vector ut8 = ut4 - ut7;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = li1 - all_double(1);
+            const double_vector ut0 = ui1 - all_double(1);
+            const double_vector lt1 = -li0;
+            const double_vector ut1 = -ui0;
+            const double_vector lt2 = log1p_of_double(lt1);
+            const double_vector ut2 = log1p_of_double(ut1);
+            const double_vector lt3 = maximum_double(lt2, dk0);
+            const double_vector ut3 = maximum_double(ut2, dk0);
+            const double_vector lt4 = lt0 * lt3;
+            const double_vector ut4 = ut0 * ut3;
+            const double_vector lt5 = log_of_double(li0);
+            const double_vector ut5 = log_of_double(ui0);
+            const double_vector lt6 = maximum_double(lt5, dk0);
+            const double_vector ut6 = maximum_double(ut5, dk0);
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt4 - lt7;
+            const double_vector ut8 = ut4 - ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -23670,15 +24119,14 @@ static void g123_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_f16(fi1, fi2);
+        doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = sign_float(ft0);
         const float_vector ft4 = select_float(ft2, ft0, ft3);
-        const float_vector ft5 = fi0 * ft4;
-        const float_mask rt5 = inexact_mul(fi0, ft4, ft5);
+        const float_vector ft5 = near_mul_f16(fi0, ft4);
+        const float_mask rt5 = inexact_mul_f16(fi0, ft4, ft5);
         half_vector ht5;
         doubt |= middle_f16(ft5, rt5, &ht5);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -23715,24 +24163,20 @@ static void g123_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = sign_float(ft0);
         const float_vector ft4 = select_float(ft2, ft0, ft3);
-        const float_vector ft5 = fi0 * ft4;
-        const float_mask rt5 = inexact_mul(fi0, ft4, ft5);
+        const float_vector ft5 = near_mul_bf16(fi0, ft4);
+        const float_mask rt5 = inexact_mul_bf16(fi0, ft4, ft5);
         half_vector ht5;
         doubt |= middle_bf16(ft5, rt5, &ht5);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -23843,7 +24287,7 @@ static void g124_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
-        doubt |= less_equal_float(absolute_float(ft1 - all_float(1)), (absolute_float(ft1) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - all_float(1)), (absolute_float(ft1) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = sign_float(ft0);
         const float_vector ft4 = select_float(ft2, ft0, ft3);
         const float_vector ft5 = fi0 * ft4;
@@ -23888,9 +24332,6 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -23899,18 +24340,16 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
         const float_vector ft3 = sign_float(ft0);
         const float_vector ft4 = select_float(ft2, ft0, ft3);
-        const float_vector ft5 = fi0 * ft4;
-        const float_mask rt5 = inexact_mul(fi0, ft4, ft5);
-        doubt |= rt5;
-        const float_vector ft6 = ft5 / fk0;
-        const float_mask rt6 = inexact_div(ft5, fk0, ft6);
+        const float_vector ft5 = near_mul_bf16(fi0, ft4);
+        doubt |= inexact_mul_bf16(fi0, ft4, ft5);
+        const float_vector ft6 = near_div_bf16(ft5, fk0);
+        const float_mask rt6 = inexact_div_bf16(ft5, fk0, ft6);
         half_vector ht6;
         doubt |= middle_bf16(ft6, rt6, &ht6);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24023,7 +24462,7 @@ static void g125_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
@@ -24081,7 +24520,7 @@ static void g125_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
@@ -24206,7 +24645,7 @@ static void g126_f16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
@@ -24270,7 +24709,7 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
@@ -24370,12 +24809,11 @@ static void g127_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
+        const float_vector ft0 = near_sub_f16(fi1, fi2);
+        doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = all_float(2) * ft0;
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
+        const float_vector ft2 = near_mul_f16(fi0, ft1);
+        const float_mask rt2 = inexact_mul_f16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_f16(ft2, rt2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24406,21 +24844,18 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = all_float(2) * ft0;
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
+        const float_vector ft1 = near_mul_bf16(all_float(2), ft0);
+        doubt |= inexact_mul_bf16(all_float(2), ft0, ft1);
+        const float_vector ft2 = near_mul_bf16(fi0, ft1);
+        const float_mask rt2 = inexact_mul_bf16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_bf16(ft2, rt2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24551,9 +24986,6 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -24562,15 +24994,14 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
-        const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = all_float(2) * ft0;
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
-        doubt |= rt2;
-        const float_vector ft3 = ft2 / fk0;
-        const float_mask rt3 = inexact_div(ft2, fk0, ft3);
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
+        const float_vector ft1 = near_mul_bf16(all_float(2), ft0);
+        doubt |= inexact_mul_bf16(all_float(2), ft0, ft1);
+        const float_vector ft2 = near_mul_bf16(fi0, ft1);
+        doubt |= inexact_mul_bf16(fi0, ft1, ft2);
+        const float_vector ft3 = near_div_bf16(ft2, fk0);
+        const float_mask rt3 = inexact_div_bf16(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24657,10 +25088,11 @@ static void g129_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
+        const float_vector ft0 = near_sub_f16(fi1, fi2);
+        doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
+        const float_vector ft2 = near_mul_f16(fi0, ft1);
+        const float_mask rt2 = inexact_mul_f16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_f16(ft2, rt2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24691,19 +25123,17 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
+        const float_vector ft2 = near_mul_bf16(fi0, ft1);
+        const float_mask rt2 = inexact_mul_bf16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_bf16(ft2, rt2, &ht2);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24797,13 +25227,13 @@ static void g130_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
+        const float_vector ft0 = near_sub_f16(fi1, fi2);
+        doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
-        doubt |= rt2;
-        const float_vector ft3 = ft2 / fk0;
-        const float_mask rt3 = inexact_div(ft2, fk0, ft3);
+        const float_vector ft2 = near_mul_f16(fi0, ft1);
+        doubt |= inexact_mul_f16(fi0, ft1, ft2);
+        const float_vector ft3 = near_div_f16(ft2, fk0);
+        const float_mask rt3 = inexact_div_f16(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_f16(ft3, rt3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -24838,9 +25268,6 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
     const double_vector dk0 = all_double((double)call->constants[0]);
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -24849,13 +25276,13 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi1 - fi2;
+        const float_vector ft0 = near_sub_bf16(fi1, fi2);
+        doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
-        const float_vector ft2 = fi0 * ft1;
-        const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
-        doubt |= rt2;
-        const float_vector ft3 = ft2 / fk0;
-        const float_mask rt3 = inexact_div(ft2, fk0, ft3);
+        const float_vector ft2 = near_mul_bf16(fi0, ft1);
+        doubt |= inexact_mul_bf16(fi0, ft1, ft2);
+        const float_vector ft3 = near_div_bf16(ft2, fk0);
+        const float_mask rt3 = inexact_div_bf16(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
         if (UNLIKELY(!certain || any(doubt))) {
@@ -25632,16 +26059,16 @@ static void g135_f32_in_double(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + live_lower(left, li0, 0);
-        u_t0 = u_t0 + live_upper(left, ui0, 0);
+        l_t0 = added_double(l_t0, live_lower(left, li0, 0));
+        u_t0 = added_double(u_t0, live_upper(left, ui0, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f32(in0, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            l_t0b = l_t0b + live_lower(left, li0, 0);
-            u_t0b = u_t0b + live_upper(left, ui0, 0);
+            l_t0b = added_double(l_t0b, live_lower(left, li0, 0));
+            u_t0b = added_double(u_t0b, live_upper(left, ui0, 0));
         }
     }
     l_t0 += l_t0b;
@@ -25654,11 +26081,17 @@ static void g135_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ui0);
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            l_t0 = added_double(l_t0, li0);
+            u_t0 = added_double(u_t0, ui0);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -25670,14 +26103,14 @@ static void g135_f32_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        l_t0 = l_t0 + lower_half(live_float(left, fi0, 0));
-        u_t0 = u_t0 + upper_half(live_float(left, fi0, 0));
+        l_t0 = added_double(l_t0, lower_half(live_float(left, fi0, 0)));
+        u_t0 = added_double(u_t0, upper_half(live_float(left, fi0, 0)));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f32(in0, i, left);
-            l_t0b = l_t0b + lower_half(live_float(left, fi0, 0));
-            u_t0b = u_t0b + upper_half(live_float(left, fi0, 0));
+            l_t0b = added_double(l_t0b, lower_half(live_float(left, fi0, 0)));
+            u_t0b = added_double(u_t0b, upper_half(live_float(left, fi0, 0)));
         }
     }
     l_t0 += l_t0b;
@@ -25690,9 +26123,15 @@ static void g135_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(fi0));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(fi0));
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            l_t0 = added_double(l_t0, lower_half(fi0));
+            u_t0 = added_double(u_t0, upper_half(fi0));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -25700,22 +26139,26 @@ static void g135_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
+    const size_t begin0 = n / RUN * RUN;
+    for (size_t i = 0; i < begin0; i += RUN) {
+        add_run_f16((const uint16_t *)in0 + i, &l_t0, &u_t0);
+    }
     double_vector l_t0b = all_double(0), u_t0b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    for (size_t i = begin0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + live_lower(left, li0, 0);
-        u_t0 = u_t0 + live_upper(left, ui0, 0);
+        l_t0 = added_double(l_t0, live_lower(left, li0, 0));
+        u_t0 = added_double(u_t0, live_upper(left, ui0, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            l_t0b = l_t0b + live_lower(left, li0, 0);
-            u_t0b = u_t0b + live_upper(left, ui0, 0);
+            l_t0b = added_double(l_t0b, live_lower(left, li0, 0));
+            u_t0b = added_double(u_t0b, live_upper(left, ui0, 0));
         }
     }
     l_t0 += l_t0b;
@@ -25728,11 +26171,17 @@ static void g135_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ui0);
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            l_t0 = added_double(l_t0, li0);
+            u_t0 = added_double(u_t0, ui0);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -25740,22 +26189,26 @@ static void g135_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
+    const size_t begin0 = n / RUN * RUN;
+    for (size_t i = 0; i < begin0; i += RUN) {
+        add_run_bf16((const uint16_t *)in0 + i, &l_t0, &u_t0);
+    }
     double_vector l_t0b = all_double(0), u_t0b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    for (size_t i = begin0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        l_t0 = l_t0 + live_lower(left, li0, 0);
-        u_t0 = u_t0 + live_upper(left, ui0, 0);
+        l_t0 = added_double(l_t0, live_lower(left, li0, 0));
+        u_t0 = added_double(u_t0, live_upper(left, ui0, 0));
         i += FLOATS;
         if (i < n) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            l_t0b = l_t0b + live_lower(left, li0, 0);
-            u_t0b = u_t0b + live_upper(left, ui0, 0);
+            l_t0b = added_double(l_t0b, live_lower(left, li0, 0));
+            u_t0b = added_double(u_t0b, live_upper(left, ui0, 0));
         }
     }
     l_t0 += l_t0b;
@@ -25768,11 +26221,17 @@ static void g135_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + li0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ui0);
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            l_t0 = added_double(l_t0, li0);
+            u_t0 = added_double(u_t0, ui0);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -25820,8 +26279,8 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + live_lower(left, lt2, 0);
-        u_t3 = u_t3 + live_upper(left, ut2, 0);
+        l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
+        u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_double((double *)call->kept[0] + i, lt2), write_double((double *)call->kept[0] + i + DOUBLES, ut2);
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -25862,8 +26321,8 @@ static void g136_f32_plain(const fused_call *call, size_t n)
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
         const float_vector ft2 = exp_of_difference_float(ft0, ft1);
-        l_t3 = l_t3 + lower_half(live_float(left, ft2, 0));
-        u_t3 = u_t3 + upper_half(live_float(left, ft2, 0));
+        l_t3 = added_double(l_t3, lower_half(live_float(left, ft2, 0)));
+        u_t3 = added_double(u_t3, upper_half(live_float(left, ft2, 0)));
         write_float((float *)call->kept[0] + i, ft2);
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -25911,8 +26370,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + live_lower(left, lt2, 0);
-        u_t3 = u_t3 + live_upper(left, ut2, 0);
+        l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
+        u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt2, ut2));
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
@@ -25981,8 +26440,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = select_double(um1, dk0, ui0);
         const double_vector lt2 = exp_of_difference_double(lt0, dt1);
         const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-        l_t3 = l_t3 + live_lower(left, lt2, 0);
-        u_t3 = u_t3 + live_upper(left, ut2, 0);
+        l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
+        u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt2, ut2));
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));

@@ -15,13 +15,32 @@
 
 /* Elements from i on, of which `left` are there: the others are read as zero and not written. */
 
+static inline void read_part(void *padded, const void *from, size_t size)
+{
+#ifdef HAS_64
+    _mm512_storeu_si512(padded, _mm512_maskz_loadu_epi8((1ull << size) - 1, from));
+#else
+    memset(padded, 0, VECTOR_BYTES);
+    memcpy(padded, from, size);
+#endif
+}
+
+static inline void write_part(void *to, const void *padded, size_t size)
+{
+#ifdef HAS_64
+    _mm512_mask_storeu_epi8(to, (1ull << size) - 1, _mm512_loadu_si512(padded));
+#else
+    memcpy(to, padded, size);
+#endif
+}
+
 #define FETCH(type, memory, i, left, read)                                                              \
     ({                                                                                                  \
         const type *from = (const type *)(memory) + (i);                                                \
-        type padded[FLOATS];                                                                            \
+        type padded[VECTOR_BYTES / sizeof(type)];                                                       \
         if (UNLIKELY((left) < FLOATS)) {                                                                \
-            memset(padded, 0, sizeof padded);                                                           \
-            from = memcpy(padded, from, (left) * sizeof(type));                                         \
+            read_part(padded, from, (left) * sizeof(type));                                             \
+            from = padded;                                                                              \
         }                                                                                               \
         read(from);                                                                                     \
     })
@@ -32,10 +51,10 @@
 
 #define PUT(type, name, memory, i, left, values)                                                        \
     do {                                                                                                \
-        type *to = (type *)(memory) + (i), padded[FLOATS];                                              \
+        type *to = (type *)(memory) + (i), padded[VECTOR_BYTES / sizeof(type)];                         \
         if (UNLIKELY((left) < FLOATS)) {                                                                \
             write_##name(padded, values);                                                               \
-            memcpy(to, padded, (left) * sizeof(type));                                                  \
+            write_part(to, padded, (left) * sizeof(type));                                              \
         } else if (streamed) {                                                                          \
             stream_##name(to, values);                                                                  \
         } else {                                                                                        \
@@ -75,7 +94,7 @@ static inline int is_moderate(double value)
 
 static inline int is_float(double value)
 {
-    return (double)(float)value == value || value != value;
+    return (double)(float)value == value;
 }
 
 /* The same of inputs. */
@@ -147,75 +166,180 @@ static inline float_mask close_bf16(float_vector values, float units, half_vecto
 #endif
 }
 
-/* The same for results of which each is off by up to its error. */
-#define UNSURE(half)                                                                                                      \
-    static inline float_mask unsure_##half(float_vector values, float_vector error, half_vector *rounded)                 \
-    {                                                                                                                     \
-        const float_vector slack = error + absolute_float(values) * (2 * UNIT);                                           \
-        return differing_##half(values + slack, values - slack, rounded);                                                 \
+/* The same for results of which each is off by up to its error. What adds takes turns with the conversions of float16, what multiplies does
+ * not: both are used. */
+
+static inline float_vector slack_of(float_vector values, float_vector error)
+{
+    return fma_float(absolute_float(values), all_float(2 * UNIT), error);
+}
+
+static inline float_mask unsure_f16(float_vector values, float_vector error, half_vector *rounded)
+{
+    const float_vector slack = slack_of(values, error);
+    return differing_f16(values + slack, fma_float(slack, all_float(-1), values), rounded);
+}
+
+static inline float_mask unsure_bf16(float_vector values, float_vector error, half_vector *rounded)
+{
+    const float_vector slack = slack_of(values, error);
+    return differing_bf16(values + slack, values - slack, rounded);
+}
+
+/* Plain arithmetic on float that is followed step by step: operations that round in any direction, as long as it is to a number next to the
+ * result, and where they did, in all of the range of float. With 64-byte vectors directions can be chosen, and what is the same rounded up
+ * and down was not rounded at all; numbers of float16 are never so small that a remainder is lost. */
+
+#ifdef HAS_64
+#define DIRECTED(name, op, direction)                                                                        \
+    static inline float_vector name##_##op(float_vector a, float_vector b)                                   \
+    {                                                                                                        \
+        return (float_vector)_mm512_##op##_round_ps((__m512)a, (__m512)b, direction | _MM_FROUND_NO_EXC);    \
     }
-UNSURE(f16)
-UNSURE(bf16)
+DIRECTED(raised, add, _MM_FROUND_TO_POS_INF)
+DIRECTED(raised, sub, _MM_FROUND_TO_POS_INF)
+DIRECTED(raised, mul, _MM_FROUND_TO_POS_INF)
+DIRECTED(lowered, mul, _MM_FROUND_TO_NEG_INF)
+DIRECTED(cut, mul, _MM_FROUND_TO_ZERO)
+DIRECTED(cut, div, _MM_FROUND_TO_ZERO)
 
-/* Where an operation on float was rounded. */
+/* Where multiplications are made, lest they wait for those that are rounded up, and for conversions. */
+#define LOWERED(op, name)                                                                                    \
+    static inline float_vector lowered_##op(float_vector a, float_vector b)                                  \
+    {                                                                                                        \
+        const int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;                                          \
+        return (float_vector)_mm512_##name##_round_ps((__m512)a, _mm512_set1_ps(1), (__m512)b, down);        \
+    }
+LOWERED(add, fmadd)
+LOWERED(sub, fmsub)
 
-static inline float_mask inexact_add(float_vector a, float_vector b, float_vector sum)
+static inline float_mask is_left(float_vector remainder) /* not where it is none: infinities are not rounded */
+{
+    return _mm512_cmp_ps_mask((__m512)remainder, _mm512_setzero_ps(), _CMP_NEQ_OQ);
+}
+
+#define near_add_f16 raised_add
+#define near_sub_f16 raised_sub
+#define near_mul_f16 cut_mul
+#define near_div_f16 cut_div
+#define near_add_bf16 raised_add
+#define near_sub_bf16 raised_sub
+#define near_mul_bf16 raised_mul
+#define near_div_bf16(a, b) ((a) / (b))
+#define inexact_add_f16(a, b, sum) not_equal_float(sum, lowered_add(a, b))
+#define inexact_sub_f16(a, b, difference) not_equal_float(difference, lowered_sub(a, b))
+#define inexact_mul_f16(a, b, product) is_left(fma_float(a, b, -(product)))
+#define inexact_div_f16(a, b, quotient) is_left(fma_float(-(quotient), b, a))
+#define inexact_add_bf16 inexact_add_f16
+#define inexact_sub_bf16 inexact_sub_f16
+#define inexact_mul_bf16(a, b, product) not_equal_float(product, lowered_mul(a, b))
+#define inexact_div_bf16(a, b, quotient) (not_equal_float(raised_mul(quotient, b), a) | not_equal_float(lowered_mul(quotient, b), a))
+#else
+#define NEAREST(name, operator, half)                                                                        \
+    static inline float_vector near_##name##_##half(float_vector a, float_vector b)                          \
+    {                                                                                                        \
+        return a operator b;                                                                                 \
+    }
+NEAREST(add, +, f16)
+NEAREST(sub, -, f16)
+NEAREST(mul, *, f16)
+NEAREST(div, /, f16)
+NEAREST(add, +, bf16)
+NEAREST(sub, -, bf16)
+NEAREST(mul, *, bf16)
+NEAREST(div, /, bf16)
+
+static inline float_mask inexact_add_f16(float_vector a, float_vector b, float_vector sum)
 {
     return not_equal_float(sum - a, b) | not_equal_float(sum - b, a);
 }
 
-static inline float_mask inexact_sub(float_vector a, float_vector b, float_vector difference)
+static inline float_mask inexact_sub_f16(float_vector a, float_vector b, float_vector difference)
 {
     return not_equal_float(a - difference, b) | not_equal_float(difference + b, a);
 }
 
-static inline float_mask inexact_mul(float_vector a, float_vector b, float_vector product)
+#define inexact_add_bf16 inexact_add_f16
+#define inexact_sub_bf16 inexact_sub_f16
+
+#ifdef HAS_32
+/* What is so small that its last digits, or those of a remainder, may be lost. */
+static inline float_mask is_little(float_vector values)
 {
-#if defined(HAS_64) || defined(HAS_32)
+    return less_float(absolute_float(values), all_float(0x1p-100f));
+}
+
+static inline float_mask inexact_mul_f16(float_vector a, float_vector b, float_vector product)
+{
     return not_equal_float(fma_float(a, b, -product), all_float(0));
+}
+
+static inline float_mask inexact_div_f16(float_vector a, float_vector b, float_vector quotient)
+{
+    return not_equal_float(fma_float(-quotient, b, a), all_float(0));
+}
+
+static inline float_mask inexact_mul_bf16(float_vector a, float_vector b, float_vector product)
+{
+    const float_mask none = equal_float(a, all_float(0)) | equal_float(b, all_float(0));
+    return inexact_mul_f16(a, b, product) | (is_little(product) & ~none);
+}
+
+static inline float_mask inexact_div_bf16(float_vector a, float_vector b, float_vector quotient)
+{
+    return inexact_div_f16(a, b, quotient) | (is_little(a) & not_equal_float(a, all_float(0)));
+}
 #else
+static inline float_mask inexact_mul_f16(float_vector a, float_vector b, float_vector product)
+{
     float_mask lost;
     for (int i = 0; i < FLOATS; i++) {
         lost[i] = (double)a[i] * (double)b[i] != (double)product[i] ? -1 : 0;
     }
     return lost;
-#endif
 }
 
-static inline float_mask inexact_div(float_vector a, float_vector b, float_vector quotient)
+static inline float_mask inexact_div_f16(float_vector a, float_vector b, float_vector quotient)
 {
-#if defined(HAS_64) || defined(HAS_32)
-    return not_equal_float(fma_float(-quotient, b, a), all_float(0));
-#else
     float_mask lost;
     for (int i = 0; i < FLOATS; i++) {
         lost[i] = (double)quotient[i] * (double)b[i] != (double)a[i] ? -1 : 0;
     }
     return lost;
-#endif
 }
+
+#define inexact_mul_bf16 inexact_mul_f16
+#define inexact_div_bf16 inexact_div_f16
+#endif
+#endif
 
 /* Results as half numbers, and which of those that were rounded before lie in the middle between two of them. */
 
 static inline float_mask middle_f16(float_vector values, float_mask rounded, half_vector *halves)
 {
+#ifdef HAS_64
+    /* Products and quotients were cut off: with a last digit that says so they are rounded as if they had not been. */
+    *halves = rounded_f16((float_vector)_mm512_mask_or_epi32((__m512i)values, rounded, (__m512i)values, _mm512_set1_epi32(1)));
+    return first_ones(0);
+#else
     const float_bits dropped = (float_bits)values & 0x1fff;
     const float_mask small = less_float(absolute_float(values), all_float(0x1p-14f)); /* where more digits are dropped */
     *halves = rounded_f16(values);
-#ifdef HAS_64
-    return rounded & (_mm512_cmpeq_epi32_mask((__m512i)dropped, _mm512_set1_epi32(0x1000)) | small);
-#else
     return rounded & ((float_mask)(dropped == 0x1000) | small);
 #endif
 }
 
+/* Where there is no number, its lower half is zero. */
 static inline float_mask middle_bf16(float_vector values, float_mask rounded, half_vector *halves)
 {
+#ifdef HAS_64
+    const __m512i raised = _mm512_add_epi32((__m512i)values, _mm512_set1_epi32(0x8000));
+    const __mmask16 middle = _mm512_testn_epi32_mask(raised, _mm512_set1_epi32(0xffff));
+    *halves = upper_halves((float_bits)_mm512_mask_and_epi32(raised, middle, raised, _mm512_set1_epi32(~0x10000)));
+    return rounded & middle;
+#else
     const float_bits dropped = (float_bits)values & 0xffff;
     *halves = rounded_bf16(values);
-#ifdef HAS_64
-    return _mm512_mask_cmpeq_epi32_mask(rounded, (__m512i)dropped, _mm512_set1_epi32(0x8000));
-#else
     return rounded & (float_mask)(dropped == 0x8000);
 #endif
 }
@@ -236,6 +360,63 @@ static inline double_vector live_upper(size_t left, double_vector values, double
 {
     return UNLIKELY(left < FLOATS) ? select_double(upper_mask(first_ones(left)), values, all_double(nothing)) : values;
 }
+
+/* A sum, made where multiplications are: others take turns with conversions. */
+static inline double_vector added_double(double_vector sum, double_vector values)
+{
+#if defined(HAS_64) || defined(HAS_32)
+    return fma_double(values, all_double(1), sum);
+#else
+    return sum + values;
+#endif
+}
+
+/* The sum of some vectors of a half type, added to what is there. Their few digits mostly fit in float, rounded up or down. */
+enum { RUN = 8 * FLOATS };
+#ifdef HAS_64
+static inline void read_two_f16(const uint16_t *from, float_vector *first, float_vector *second)
+{
+    *first = read_f16(from);
+    *second = read_f16(from + FLOATS);
+}
+
+/* In any order. */
+static inline void read_two_bf16(const uint16_t *from, float_vector *first, float_vector *second)
+{
+    const __m512i pairs = _mm512_loadu_si512(from);
+    *first = (float_vector)_mm512_slli_epi32(pairs, 16);
+    *second = (float_vector)_mm512_and_epi32(pairs, _mm512_set1_epi32((int)0xffff0000));
+}
+#define SUM_FITS(half, from, sum)                                                                                         \
+    ({                                                                                                                    \
+        float_vector above = all_float(0), below = above, first, second;                                                  \
+        _Pragma("GCC unroll 4") for (int k = 0; k < RUN; k += 2 * FLOATS) {                                               \
+            read_two_##half((from) + k, &first, &second);                                                                 \
+            above = raised_add(above, raised_add(first, second));                                                         \
+            below = lowered_add(below, lowered_add(first, second));                                                       \
+        }                                                                                                                 \
+        (sum) = above;                                                                                                    \
+        !any(not_equal_float(above, below));                                                                              \
+    })
+#else
+#define SUM_FITS(half, from, sum) ((sum) = all_float(0), 0)
+#endif
+#define ADD_RUN(half)                                                                                                     \
+    static inline void add_run_##half(const uint16_t *from, double_vector *low, double_vector *high)                      \
+    {                                                                                                                     \
+        float_vector sum;                                                                                                 \
+        if (SUM_FITS(half, from, sum)) {                                                                                  \
+            *low += lower_half(sum);                                                                                      \
+            *high += upper_half(sum);                                                                                     \
+        } else {                                                                                                          \
+            for (int k = 0; k < RUN; k += FLOATS) {                                                                       \
+                *low += lower_half(read_##half(from + k));                                                                \
+                *high += upper_half(read_##half(from + k));                                                               \
+            }                                                                                                             \
+        }                                                                                                                 \
+    }
+ADD_RUN(f16)
+ADD_RUN(bf16)
 
 /* Reductions: what a part of a row comes to, and what all of it does. */
 
@@ -271,6 +452,44 @@ static inline double sums_of(double_vector low, double_vector high)
         }
     }
     return sums[0];
+}
+
+/* The sum of the products of two rows of a half type, which have few enough digits for float, by twos, so
+ * that none waits for the last. */
+#define ADD_PRODUCTS(half)                                                                                                \
+    static inline void add_products_##half(const void *a, const void *b, size_t n, double_vector *low, double_vector *high) \
+    {                                                                                                                     \
+        double_vector next_low = all_double(0), next_high = all_double(0);                                                \
+        for (size_t i = 0; i < n; i += 2 * FLOATS) {                                                                      \
+            const size_t left = n - i, after = left > FLOATS ? left - FLOATS : 0;                                         \
+            const float_vector here = FETCH_##half(a, i, left) * FETCH_##half(b, i, left);                                \
+            const float_vector next = FETCH_##half(a, i + FLOATS, after) * FETCH_##half(b, i + FLOATS, after);            \
+            *low = added_double(*low, lower_half(here));                                                                  \
+            *high = added_double(*high, upper_half(here));                                                                \
+            next_low = added_double(next_low, lower_half(next));                                                          \
+            next_high = added_double(next_high, upper_half(next));                                                        \
+        }                                                                                                                 \
+        *low += next_low;                                                                                                 \
+        *high += next_high;                                                                                               \
+    }
+ADD_PRODUCTS(f16)
+ADD_PRODUCTS(bf16)
+
+#define add_dot_f16 add_products_f16
+
+/* Products of bfloat16 may be too large or too small for float, which does not matter where their sum is neither. */
+static inline void add_dot_bf16(const void *a, const void *b, size_t n, double_vector *low, double_vector *high)
+{
+    add_products_bf16(a, b, n, low, high);
+    const double magnitude = fabs(sums_of(*low, *high));
+    if (UNLIKELY(!(magnitude > 0x1p-32 && magnitude < 0x1p32))) {
+        *low = *high = all_double(0);
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const float_vector first = FETCH_bf16(a, i, n - i), second = FETCH_bf16(b, i, n - i);
+            *low = fma_double(lower_half(first), lower_half(second), *low);
+            *high = fma_double(upper_half(first), upper_half(second), *high);
+        }
+    }
 }
 
 /* Counts are exact in float: no vector has 2^24 of anything. */

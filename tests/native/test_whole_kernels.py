@@ -9,7 +9,7 @@ import pytest
 
 from tests.native.graphs import signatures, whole
 from tests.native.support import assert_same, in_steps, run
-from tests.native.whole import check_bound, check_rounding, units_of
+from tests.native.whole import check_bound, check_range, check_rounding, is_followed, units_of
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, rounded
 
 ELEMENTWISE = [one for one in signatures() if whole(one).is_elementwise]
@@ -29,6 +29,11 @@ def test_float32_computed_in_float64_is_rounded_once(signature: str) -> None:
 @pytest.mark.parametrize("signature", [one for one in ELEMENTWISE if np.isfinite(units_of(one))])
 def test_errors_are_bounded_as_said(signature: str) -> None:
     check_bound(signature, 4)
+
+
+@pytest.mark.parametrize("signature", [one for one in ELEMENTWISE if is_followed(one)])
+def test_products_may_leave_the_range_of_float32(signature: str) -> None:
+    check_range(signature)
 
 
 @pytest.mark.parametrize("kernel", [lambda x, y: x - 2 * y, lambda x, y: x + y * -2, lambda x, y: 2 * x - y], ids=["sub", "add", "first"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,19 @@ import pytest
 
 from acl_emu import native, soc
 from tests.native.graphs import judge, signatures, whole
-from tests.native.rows import LAYOUTS, check_kinds, check_layout, check_rows, drawn_rows, expected_of, loops_of, run_whole, stepped, turned
+from tests.native.rows import (
+    LAYOUTS,
+    Rows,
+    check_kinds,
+    check_layout,
+    check_rows,
+    drawn_rows,
+    expected_of,
+    loops_of,
+    run_whole,
+    stepped,
+    turned,
+)
 from tests.native.support import assert_same, run
 from tests.native.whole import CALM
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate
@@ -24,6 +37,7 @@ LOG_SOFTMAX = next(one for one in KERNELS if one.endswith("sub:t1,t10 out:t11,t0
 BACKWARD = "exp:i1 sum:i0 mul:t0,t1 sub:i0,t2"
 GRADIENT = "mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3"
 SQUARES = "sub:i0,i1 square:t0 sum:t1 div:t2,k0"
+PRODUCTS = "mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2"
 LARGEST = "max:i0"
 SUM = "sum:i0"
 OF_ROWS = "exp_of_difference:i0,x0 div:t0,x1"
@@ -71,6 +85,41 @@ def test_float32_is_within_4_ulps_of_the_largest_term(length: int) -> None:
     run(whole(BACKWARD).kernel, [y, out], (found := np.empty_like(x)), compute=np.float64, single=True)
     taken = np.exp(out.astype(np.float64)) * other.sum(axis=-1, keepdims=True)
     assert_accurate(found, other - taken, largest=np.maximum(np.abs(other), np.abs(taken)))
+
+
+@pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
+@pytest.mark.parametrize("length", [127, 128, 129, 1000, 4099])
+def test_sums_of_half_types_are_exact(length: int, dtype: np.dtype[Any]) -> None:
+    """Numbers of one size, whose sums fit in float32, of many sizes, and some that leave no more than one."""
+    rng = np.random.default_rng(length)
+    sizes = [np.full(length, 1.0), 2.0 ** rng.integers(-14, 12, length), np.where(np.arange(length) % 31, 1.0, 2.0**-14), np.zeros(length)]
+    rows = np.stack([rng.standard_normal(length) * size for size in sizes]).astype(dtype)
+    rows[2, 1::2] = -rows[2, : length // 2 * 2 : 2]
+    out = np.empty((len(rows), 1), FLOAT)
+    run_whole(Rows(whole(SUM), [rows], {}, dtype), [rows], [out], "rows")
+    expected = [[math.fsum(row.tolist())] for row in rows.astype(np.float64)]
+    assert_same(out, np.array(expected).astype(FLOAT))
+    for odd, total in (([np.inf], np.inf), ([np.nan], np.nan), ([np.inf, -np.inf], np.nan)):
+        rows[0, 3 : 3 + len(odd)] = odd
+        run_whole(Rows(whole(SUM), [rows], {}, dtype), [rows], [out], "rows")
+        assert_same(out[:1], np.full((1, 1), total, FLOAT))
+
+
+@pytest.mark.parametrize("length", [40, 257])
+def test_products_under_a_sum_may_leave_the_range_of_float32(length: int) -> None:
+    """Those of bfloat16: all of them, or so few that what is left cancels out."""
+    rng = np.random.default_rng(length)
+    one, other = (rng.standard_normal((6, length)) for _ in range(2))
+    one[0], other[0] = one[0] * 2.0**-70, other[0] * 2.0**-70
+    one[1], other[1] = one[1] * 2.0**70, other[1] * 2.0**70
+    one[2], other[2] = 0, 2.0**100
+    one[2, :3], other[2, :3] = 2.0**-90, 2.0**-80
+    one[3, ::2], other[3, ::2] = 1, 1
+    one[3, 1::2], other[3, 1::2] = -1, 1
+    one[3, -1], other[3, -1] = 2.0**-100, 2.0**-60
+    one[4] = 0
+    given = Rows(whole(PRODUCTS), [one.astype(BF16), other.astype(BF16)], {}, BF16)
+    check_rows(given, loops="rows")
 
 
 # How rows lie in memory

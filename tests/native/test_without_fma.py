@@ -27,11 +27,12 @@ from tests.native.functions import (
 from tests.native.graphs import signatures, whole
 from tests.native.rows import LAYOUTS, check_kinds, check_layout
 from tests.native.support import engine_is
-from tests.native.whole import check_rounding
+from tests.native.whole import check_range, check_rounding, is_followed
 from tests.operators.accuracy import BF16, FLOAT, FLOAT16
 
 ELEMENTWISE = [one for one in signatures() if whole(one).is_elementwise][::5]
 ROWS = [one for one in signatures() if not whole(one).is_elementwise][::3]
+FOLLOWED = [one for one in signatures() if is_followed(one)][::3]
 """The kernels that are compiled for it."""
 BUILDS = {"baseline": (), "v3": ("-mavx2", "-mfma", "-mf16c")}
 """Flags of the compiler."""
@@ -64,7 +65,7 @@ def test_the_same_with_fewer_instructions(name: str, tmp_path: Path) -> None:
     if not runs(name):
         pytest.skip("not on this processor")
     ulps = ULPS if BUILDS[name] else ULPS_WITHOUT_FMA
-    with engine_is(engine.load(build_engine(tmp_path, BUILDS[name], [*ELEMENTWISE, *ROWS]))):
+    with engine_is(engine.load(build_engine(tmp_path, BUILDS[name], list(dict.fromkeys([*ELEMENTWISE, *FOLLOWED, *ROWS]))))):
         for function in (*UNARY, *BINARY):
             check_arithmetic(function, 20_000)
         for function in EXACT:
@@ -72,6 +73,8 @@ def test_the_same_with_fewer_instructions(name: str, tmp_path: Path) -> None:
             check_wide_function(function)
         for function in SPECIAL:
             check_special_values(function)
+        for signature in FOLLOWED:
+            check_range(signature)
         for dtype in (FLOAT16, BF16, FLOAT):
             for signature in ELEMENTWISE:
                 check_rounding(signature, dtype, 2)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acl_emu.codegen.fused import last_errors
+from acl_emu.codegen.graph import Exactness
 from tests.native.drawing import drawn_inputs, hardest
 from tests.native.graphs import Estimate, Whole, estimate, judge, whole
 from tests.native.support import BF16, assert_same, plan_of, program_of, run
@@ -42,6 +43,31 @@ def check_rounding(signature: str, dtype: np.dtype[Any], rounds: int) -> float:
         for choice in (_OF_FEW_DIGITS, _OF_MANY_DIGITS) if known.constants else ((),):
             _check_round(signature, drawn, drawn_constants(rng, known, choice), exact=False)
     return float(np.mean(shares))
+
+
+def is_followed(signature: str) -> bool:
+    """Whether a kernel of bfloat16 is followed step by step, through products that may leave the range of float32."""
+    graph = whole(signature).graph
+    return whole(signature).is_elementwise and Exactness(graph, 8).applies and graph.has_products
+
+
+def check_range(signature: str) -> None:
+    """The same where products are too large for float32, or so small that it has few digits left for them."""
+    known = whole(signature)
+    rng = np.random.default_rng(len(signature))
+    for least, most in ((-76, -58), (-133, -90), (58, 66), (-70, 66)):
+        drawn = [_spread(rng, least, most) for _ in known.inputs]
+        _check_round(signature, drawn, drawn_constants(rng, known, _OF_FEW_DIGITS), exact=False)
+    one, other = _spread(rng, -133, -100), _spread(rng, -20, 2)  # a small number is the only one
+    for place in range(len(known.inputs)):
+        drawn = [one if k == place else other for k in range(len(known.inputs))]
+        _check_round(signature, drawn, drawn_constants(rng, known, _OF_FEW_DIGITS), exact=True)
+
+
+def _spread(rng: np.random.Generator, least: float, most: float) -> Array:
+    """Numbers of bfloat16 with any magnitude in between, and some zeros."""
+    drawn = 2 ** rng.uniform(least, most, _MANY) * rng.choice([-1.0, 1.0], _MANY)
+    return np.where(rng.random(_MANY) < 0.01, 0, drawn).astype(BF16)
 
 
 def _check_round(signature: str, drawn: list[Array], numbers: dict[str, float], *, exact: bool) -> float:
