@@ -83,7 +83,7 @@ def last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
 
 
 def _expression(graph: Graph, step: Step, arguments: Sequence[str], lane: str) -> str:
-    if step.op == "div" and _by_reciprocal(graph, step, lane):
+    if step.op == "div" and _by_reciprocal(graph, step):
         return f"{arguments[0]} * i{arguments[1]}"
     if step.op in _PREFIX:
         return f"{_PREFIX[step.op]}{arguments[0]}"
@@ -97,10 +97,10 @@ def _expression(graph: Graph, step: Step, arguments: Sequence[str], lane: str) -
     return f"{named}_{lane}({', '.join(arguments)})"
 
 
-def _by_reciprocal(graph: Graph, step: Step, lane: str) -> bool:
-    """Whether a row is divided by as float: where functions are not exact either, a product with its reciprocal will do."""
+def _by_reciprocal(graph: Graph, step: Step) -> bool:
+    """Whether elements are divided by a number of their row: where functions are not exact either, a product with its reciprocal will do."""
     dear = any(one.op in DEAR for one in graph.steps.values())
-    return lane == "float" and step.arguments[1] in graph.rows and graph.is_lane(step.arguments[0]) and dear
+    return step.arguments[1] in graph.rows and graph.is_lane(step.arguments[0]) and dear
 
 
 class _Kernel:
@@ -117,7 +117,7 @@ class _Kernel:
     def text(self) -> Iterator[str]:
         """Its lines."""
         body = [line for phase in range(self.graph.phases) for line in _without_unused(list(self._phase(phase)))]
-        uses = Counter(re.findall(r"\b(?:d|f|if)[kxt]\d+\b", "\n".join(body)))
+        uses = Counter(re.findall(r"\b(?:d|f|id|if)[kxt]\d+\b", "\n".join(body)))
         yield f"static void {self.name}(const fused_call *call, size_t n)"
         yield "{"
         for name in self.graph.inputs:
@@ -126,13 +126,15 @@ class _Kernel:
             yield f"    void *const out{self.graph.outputs.index(name)} = call->outs[{self.graph.outputs.index(name)}];"
         if self.graph.lane_outputs:
             yield "    const int streamed = call->streamed;"
+        if self.graph.busy:
+            yield "    const size_t ahead = n <= SHORT_ROW ? n : 0;"
         for name in self.graph.constants:
             for prefix, lane in (("d", "double"), ("f", "float")):
                 if uses[prefix + name]:
                     yield f"    const {lane}_vector {prefix}{name} = all_{lane}(({lane})call->constants[{name[1:]}]);"
         for line in body:
-            row = re.match(r"    const float_vector (i?ft\d+) = joined", line)
-            if not (row and uses[row[1]] == 1):  # rows that are used in double only
+            row = re.match(r"    const (?:float|double)_vector (ft\d+|i[fd]t\d+) = (?:joined|1 / )", line)
+            if not (row and uses[row[1]] == 1):  # rows that are used in one type only
                 yield line
         yield "}"
 
@@ -189,6 +191,10 @@ class _Kernel:
         """What a phase does with a vector of elements."""
         graph = self.graph
         yield "        const size_t left = n - i;"
+        if phase and phase == graph.busy:
+            for name in graph.inputs:
+                if name[0] == "i":
+                    yield f"        ASK_FOR_{self.storage}(in{name[1:]}, i + ahead);"
         for name in graph.inputs:
             if name in whole:
                 kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)
@@ -462,6 +468,7 @@ class _Kernel:
             if graph.steps[name].op not in MASKS:
                 yield f"    const float_vector f{name} = joined(d{name}, d{name});"
                 yield f"    const float_vector if{name} = joined(1 / d{name}, 1 / d{name});"
+                yield f"    const double_vector id{name} = 1 / d{name};"
         for name in names:
             if name in graph.row_outputs:
                 yield f"    call->results[{graph.outputs.index(name)}] = d{name}[0];"

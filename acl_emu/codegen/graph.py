@@ -6,6 +6,7 @@ finished, and the next phase begins.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import NamedTuple
@@ -122,6 +123,12 @@ class Graph:
             earlier = {name for name, step in self.steps.items() if step.op in DEAR and self.is_lane(name) and self.levels[name] < phase}
             found |= earlier.intersection(self.needed(self.wanted(phase), at_hand=earlier))
         return [name for name in self.steps if name in found]
+
+    @cached_property
+    def busy(self) -> int:
+        """The phase after the first that has most to compute while memory could be read; 0 where none has."""
+        counts = Counter(self.levels[name] for name, step in self.steps.items() if step.op in DEAR and self.is_lane(name))
+        return max(range(self.phases), key=lambda phase: (counts[phase] if phase else 0, -phase))
 
     def needed(self, wanted: Iterable[str], *, at_hand: Collection[str] = ()) -> list[str]:
         """Inputs and steps of elements that the wanted ones are computed from, themselves included, in order."""

@@ -4705,6 +4705,7 @@ static void g34_finish(const fused_call *call, size_t n)
 static void g35_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
@@ -4722,6 +4723,7 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4737,6 +4739,7 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
 static void g35_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
@@ -4755,6 +4758,7 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft3 = exp_of_difference_float(fi0, ft2);
         l_t4 = l_t4 + lower_half(live_float(left, ft3, 0));
@@ -4767,6 +4771,7 @@ static void g35_f32_plain(const fused_call *call, size_t n)
 static void g35_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
@@ -4784,6 +4789,7 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4799,6 +4805,7 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
 static void g35_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
@@ -4816,6 +4823,7 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4834,6 +4842,7 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4847,6 +4856,7 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4857,12 +4867,13 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
         write_double((double *)call->kept[0] + i, lt1), write_double((double *)call->kept[0] + i + DOUBLES, ut1);
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
+    const double_vector idt2 = 1 / dt2;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const double_vector lt1 = read_double((const double *)call->kept[0] + i);
         const double_vector ut1 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt3 = lt1 / dt2;
-        const double_vector ut3 = ut1 / dt2;
+        const double_vector lt3 = lt1 * idt2;
+        const double_vector ut3 = ut1 * idt2;
         PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
@@ -4872,6 +4883,7 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4886,6 +4898,7 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = exp_of_difference_float(fi0, ft0);
         l_t2 = l_t2 + lower_half(live_float(left, ft1, 0));
@@ -4907,6 +4920,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4920,6 +4934,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4931,6 +4946,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
     const float_vector ift2 = joined(1 / dt2, 1 / dt2);
+    const double_vector idt2 = 1 / dt2;
     int certain = 1;
     certain &= is_moderate(dt2[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4946,8 +4962,8 @@ static void g36_f16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = exp_of_difference_double(li0, dt0);
             const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-            const double_vector lt3 = lt1 / dt2;
-            const double_vector ut3 = ut1 / dt2;
+            const double_vector lt3 = lt1 * idt2;
+            const double_vector ut3 = ut1 * idt2;
             PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
@@ -4960,6 +4976,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4973,6 +4990,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4984,6 +5002,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
     const float_vector ift2 = joined(1 / dt2, 1 / dt2);
+    const double_vector idt2 = 1 / dt2;
     int certain = 1;
     certain &= is_moderate(dt2[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5000,8 +5019,8 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = exp_of_difference_double(li0, dt0);
             const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-            const double_vector lt3 = lt1 / dt2;
-            const double_vector ut3 = ut1 / dt2;
+            const double_vector lt3 = lt1 * idt2;
+            const double_vector ut3 = ut1 * idt2;
             PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
@@ -5015,6 +5034,7 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5029,6 +5049,7 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5070,6 +5091,7 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5085,6 +5107,7 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -5115,6 +5138,7 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5130,6 +5154,7 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5186,6 +5211,7 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5201,6 +5227,7 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5259,6 +5286,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5273,6 +5301,8 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5298,6 +5328,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
     const double_vector dt15 = all_double(1) + dt9;
+    const double_vector idt15 = 1 / dt15;
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -5313,8 +5344,8 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        const double_vector lt16 = lt3 / dt15;
-        const double_vector ut16 = ut3 / dt15;
+        const double_vector lt16 = lt3 * idt15;
+        const double_vector ut16 = ut3 * idt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
         l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
@@ -5332,6 +5363,7 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5347,6 +5379,8 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -5391,6 +5425,7 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5405,6 +5440,8 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR_f16(in1, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5430,6 +5467,7 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
     const double_vector dt15 = all_double(1) + dt9;
+    const double_vector idt15 = 1 / dt15;
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -5445,8 +5483,8 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        const double_vector lt16 = lt3 / dt15;
-        const double_vector ut16 = ut3 / dt15;
+        const double_vector lt16 = lt3 * idt15;
+        const double_vector ut16 = ut3 * idt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
         l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
@@ -5464,6 +5502,7 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5478,6 +5517,8 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR_bf16(in1, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5503,6 +5544,7 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
     const double_vector dt15 = all_double(1) + dt9;
+    const double_vector idt15 = 1 / dt15;
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -5518,8 +5560,8 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        const double_vector lt16 = lt3 / dt15;
-        const double_vector ut16 = ut3 / dt15;
+        const double_vector lt16 = lt3 * idt15;
+        const double_vector ut16 = ut3 * idt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
         l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
@@ -5538,6 +5580,7 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5553,6 +5596,8 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5604,6 +5649,7 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5620,6 +5666,8 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -5658,6 +5706,7 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5673,6 +5722,8 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR_f16(in1, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5724,6 +5775,7 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5739,6 +5791,8 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR_bf16(in1, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5790,6 +5844,7 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5805,6 +5860,7 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5847,6 +5903,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5863,6 +5920,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -5894,6 +5952,7 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5910,6 +5969,7 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5967,6 +6027,7 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5983,6 +6044,7 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -7291,6 +7353,7 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7312,6 +7375,7 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7329,12 +7393,13 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
+    const double_vector idt4 = 1 / dt4;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const double_vector lt3 = read_double((const double *)call->kept[0] + i);
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt5 = lt3 / dt4;
-        const double_vector ut5 = ut3 / dt4;
+        const double_vector lt5 = lt3 * idt4;
+        const double_vector ut5 = ut3 * idt4;
         PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
@@ -7345,6 +7410,7 @@ static void g51_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t2 = all_float(-INFINITY);
     float_mask n_t2 = first_ones(0);
@@ -7363,6 +7429,7 @@ static void g51_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
@@ -7388,6 +7455,7 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7409,6 +7477,7 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7427,6 +7496,7 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7449,8 +7519,8 @@ static void g51_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -7464,6 +7534,7 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7485,6 +7556,7 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7503,6 +7575,7 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7526,8 +7599,8 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -7651,6 +7724,7 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7672,6 +7746,7 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7689,12 +7764,13 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
+    const double_vector idt4 = 1 / dt4;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const double_vector lt3 = read_double((const double *)call->kept[0] + i);
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt5 = lt3 / dt4;
-        const double_vector ut5 = ut3 / dt4;
+        const double_vector lt5 = lt3 * idt4;
+        const double_vector ut5 = ut3 * idt4;
         PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
@@ -7705,6 +7781,7 @@ static void g53_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t2 = all_float(-INFINITY);
     float_mask n_t2 = first_ones(0);
@@ -7723,6 +7800,7 @@ static void g53_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(0);
@@ -7748,6 +7826,7 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7769,6 +7848,7 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7787,6 +7867,7 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7809,8 +7890,8 @@ static void g53_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -7824,6 +7905,7 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7845,6 +7927,7 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7863,6 +7946,7 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7886,8 +7970,8 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -9335,6 +9419,7 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
@@ -9357,6 +9442,7 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9374,12 +9460,13 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
+    const double_vector idt4 = 1 / dt4;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const double_vector lt3 = read_double((const double *)call->kept[0] + i);
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt5 = lt3 / dt4;
-        const double_vector ut5 = ut3 / dt4;
+        const double_vector lt5 = lt3 * idt4;
+        const double_vector ut5 = ut3 * idt4;
         PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
@@ -9390,6 +9477,7 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     float_vector f_t2 = all_float(-INFINITY);
@@ -9409,6 +9497,7 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * fk1;
@@ -9434,6 +9523,7 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
@@ -9456,6 +9546,7 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9474,6 +9565,7 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -9496,8 +9588,8 @@ static void g63_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -9511,6 +9603,7 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
@@ -9533,6 +9626,7 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9551,6 +9645,7 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -9574,8 +9669,8 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -25791,6 +25886,7 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -25810,6 +25906,7 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -25825,12 +25922,13 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
         write_double((double *)call->kept[0] + i, lt2), write_double((double *)call->kept[0] + i + DOUBLES, ut2);
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
+    const double_vector idt3 = 1 / dt3;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const double_vector lt2 = read_double((const double *)call->kept[0] + i);
         const double_vector ut2 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt4 = lt2 / dt3;
-        const double_vector ut4 = ut2 / dt3;
+        const double_vector lt4 = lt2 * idt3;
+        const double_vector ut4 = ut2 * idt3;
         PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
@@ -25841,6 +25939,7 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t1 = all_float(-INFINITY);
     float_mask n_t1 = first_ones(0);
@@ -25858,6 +25957,7 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
@@ -25882,6 +25982,7 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -25901,6 +26002,7 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -25917,6 +26019,7 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
     const float_vector ift3 = joined(1 / dt3, 1 / dt3);
+    const double_vector idt3 = 1 / dt3;
     int certain = 1;
     certain &= is_moderate(dt3[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -25937,8 +26040,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = select_double(um1, dk0, ui0);
             const double_vector lt2 = exp_of_difference_double(lt0, dt1);
             const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-            const double_vector lt4 = lt2 / dt3;
-            const double_vector ut4 = ut2 / dt3;
+            const double_vector lt4 = lt2 * idt3;
+            const double_vector ut4 = ut2 * idt3;
             PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
             PUT_half(out0, i, left, ht4);
@@ -25952,6 +26055,7 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -25971,6 +26075,7 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -25987,6 +26092,7 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
     const float_vector ift3 = joined(1 / dt3, 1 / dt3);
+    const double_vector idt3 = 1 / dt3;
     int certain = 1;
     certain &= is_moderate(dt3[0]);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -26008,8 +26114,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = select_double(um1, dk0, ui0);
             const double_vector lt2 = exp_of_difference_double(lt0, dt1);
             const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-            const double_vector lt4 = lt2 / dt3;
-            const double_vector ut4 = ut2 / dt3;
+            const double_vector lt4 = lt2 * idt3;
+            const double_vector ut4 = ut2 * idt3;
             PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
             PUT_half(out0, i, left, ht4);

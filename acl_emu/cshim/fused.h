@@ -30,6 +30,12 @@
 #define FETCH_bf16(memory, i, left) FETCH(uint16_t, memory, i, left, read_bf16)
 #define FETCH_mask(memory, i, left) FETCH(uint8_t, memory, i, left, read_mask)
 
+/* Short rows end before the processor knows what comes next: while there is much to compute, the row that follows is asked for. */
+enum { SHORT_ROW = 1 << 13 };
+#define ASK_FOR_f32(memory, i) __builtin_prefetch((const float *)(memory) + (i), 0, 2)
+#define ASK_FOR_f16(memory, i) __builtin_prefetch((const uint16_t *)(memory) + (i), 0, 2)
+#define ASK_FOR_bf16(memory, i) ASK_FOR_f16(memory, i)
+
 #define PUT(type, name, memory, i, left, values)                                                        \
     do {                                                                                                \
         type *to = (type *)(memory) + (i), padded[FLOATS];                                              \
