@@ -76,7 +76,7 @@ def last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
     last = graph.phases - 1
     given = {name: graph.signs[name]._replace(units=1, error="") for name in (*graph.rows, *graph.kept)}
     for name, step in graph.steps.items():  # of half types, products of two inputs have few enough digits
-        if step.op == "mul" and all(argument in graph.inputs for argument in step.arguments):
+        if step.op == "mul" and all(graph.is_input(argument) for argument in step.arguments):
             given[name] = graph.signs[name]._replace(units=0, error="")
     errors = Errors(graph, graph.needed(graph.wanted(last), at_hand=graph.kept), given)
     return errors, [errors.bounds[name] for name in graph.lane_outputs if graph.levels[name] == last]
@@ -98,7 +98,7 @@ def _expression(graph: Graph, step: Step, arguments: Sequence[str], lane: str) -
 
 
 def _by_reciprocal(graph: Graph, step: Step) -> bool:
-    """Whether elements are divided by a number of their row: where functions are not exact either, a product with its reciprocal will do."""
+    """Whether elements are divided by a number of a row: where functions are not exact either, a product with its reciprocal will do."""
     dear = any(one.op in DEAR for one in graph.steps.values())
     return step.arguments[1] in graph.rows and graph.is_lane(step.arguments[0]) and dear
 
@@ -257,7 +257,7 @@ class _Kernel:
     def _floats(self, needed: Sequence[str], at_hand: Sequence[str], *, doubtful: bool) -> Iterator[str]:
         """The steps in float, and where they are doubtful."""
         if doubtful:
-            yield "        float_mask doubt = first_ones(0);"
+            yield "        float_mask doubt = uncertain;"
         for name in needed:
             if name in at_hand:
                 yield f"        const float_vector f{name} = read_float((const float *)call->kept[{self.graph.kept.index(name)}] + i);"
@@ -303,6 +303,7 @@ class _Kernel:
                 yield f"    certain &= is_float(call->constants[{name[1:]}]);"
             if name[0] == "i" and self.storage == "bf16" and self.exactness.has_products:
                 yield f"    certain &= is_moderate_bf16(in{name[1:]}, n);"
+        yield "    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);"
 
     def _inexact(self, name: str) -> Iterator[str]:
         """Where a step is not exact, if that matters."""
@@ -335,19 +336,28 @@ class _Kernel:
 
     def _settle(self, stored: Sequence[str], whole: Sequence[str]) -> Iterator[str]:
         graph, (errors, _) = self.graph, last_errors(self.graph)
+        unclear, second = "", []
         for name in stored:
             bound = errors.bounds[name]
             yield f"        half_vector h{name};"
             if self.exactness.applies:
                 yield f"        doubt |= middle_{self.storage}(f{name}, {self._rounded(name) or 'first_ones(0)'}, &h{name});"
                 continue
-            if bound.error:
-                yield f"        doubt |= unsure_{self.storage}(f{name}, {bound.error}, &h{name});"
+            own = f"{float(bound.units)}f, &h{name}"
+            look = f"unsure_{self.storage}(f{name}, {bound.error}, {own})" if bound.error else f"close_{self.storage}(f{name}, {own})"
+            looks = [f"doubt |= {look};", *self._faded(name, whole)]
+            if bound.error or self._is_often_small():
+                yield from (f"        {look}" for look in looks)
             else:
-                yield f"        doubt |= close_{self.storage}(f{name}, {float(bound.units)}f, &h{name});"
-            if self.storage == "bf16":
-                yield from self._faded(name, whole)
-        yield "        if (UNLIKELY(!certain || any(doubt))) {"
+                unclear += f" | unclear_{self.storage}(f{name}, {own})"
+                second += looks
+        yield f"        int again = any(doubt{unclear});"
+        if second:
+            yield "        if (UNLIKELY(again)) {"
+            yield from (f"            {look}" for look in second)
+            yield "            again = any(doubt);"
+            yield "        }"
+        yield "        if (UNLIKELY(again)) {"
         yield from self._halves(whole, (), "            ")
         for name in stored:
             place = f"out{graph.outputs.index(name)}, i, left"
@@ -356,6 +366,11 @@ class _Kernel:
         for name in stored:
             yield f"            PUT_half(out{graph.outputs.index(name)}, i, left, h{name});"
         yield "        }"
+
+    def _is_often_small(self) -> bool:
+        """Whether a first look is of no use: shares of a row are small, where zeros are chosen there are some."""
+        chosen = any(step.op == "where" and "0" in step.arguments for step in self.graph.steps.values())
+        return chosen or (bool(self.graph.rows) and self.storage == "f16")
 
     def _rounded(self, name: str) -> str:
         """Where a result has been rounded, as an expression; of a choice, where what was chosen has."""
@@ -371,13 +386,12 @@ class _Kernel:
         return " | ".join(one for one in found if one)
 
     def _faded(self, name: str, whole: Sequence[str]) -> Iterator[str]:
-        """A number may have become too small for float: exponentials, unless zero, as in bfloat16 too; products of many numbers."""
-        ops = [self.graph.steps[one].op for one in whole if one in self.graph.steps]
-        little = f"less_float(absolute_float(f{name}), all_float(0x1p-90f))"
+        """A bfloat16 number may have become too small for float: exponentials, unless zero, as it is then too; products of many numbers."""
+        ops = [self.graph.steps[one].op for one in whole if one in self.graph.steps and self.storage == "bf16"]
         if sum(op in ("mul", "div", "square") for op in ops) > 3:
-            yield f"        doubt |= {little};"
+            yield f"doubt |= less_float(absolute_float(f{name}), all_float(0x1p-90f));"
         elif any(op.startswith("exp") for op in ops):
-            yield f"        doubt |= {little} & not_equal_float(f{name}, all_float(0));"
+            yield f"doubt |= faded(f{name});"
 
     # Reductions
 

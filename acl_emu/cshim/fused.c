@@ -37,15 +37,17 @@ static void g0_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(-0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(-0.5), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-0.5);
@@ -76,15 +78,17 @@ static void g0_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(-0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(-0.5), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-0.5);
@@ -145,15 +149,17 @@ static void g1_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(-1);
         const float_mask rt0 = inexact_add(fi0, all_float(-1), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-1);
@@ -184,15 +190,17 @@ static void g1_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(-1);
         const float_mask rt0 = inexact_add(fi0, all_float(-1), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-1);
@@ -253,15 +261,17 @@ static void g2_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(0);
         const float_mask rt0 = inexact_add(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0);
@@ -292,15 +302,17 @@ static void g2_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(0);
         const float_mask rt0 = inexact_add(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0);
@@ -361,15 +373,17 @@ static void g3_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(0.5), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0.5);
@@ -400,15 +414,17 @@ static void g3_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(0.5);
         const float_mask rt0 = inexact_add(fi0, all_float(0.5), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0.5);
@@ -469,15 +485,17 @@ static void g4_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(1);
         const float_mask rt0 = inexact_add(fi0, all_float(1), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(1);
@@ -508,15 +526,17 @@ static void g4_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(1);
         const float_mask rt0 = inexact_add(fi0, all_float(1), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(1);
@@ -577,15 +597,17 @@ static void g5_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(2);
         const float_mask rt0 = inexact_add(fi0, all_float(2), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(2);
@@ -616,15 +638,17 @@ static void g5_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + all_float(2);
         const float_mask rt0 = inexact_add(fi0, all_float(2), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(2);
@@ -692,16 +716,18 @@ static void g6_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + fi1;
         const float_mask rt0 = inexact_add(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -737,16 +763,18 @@ static void g6_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + fi1;
         const float_mask rt0 = inexact_add(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -817,15 +845,17 @@ static void g7_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + fk0;
         const float_mask rt0 = inexact_add(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + dk0;
@@ -861,15 +891,17 @@ static void g7_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 + fk0;
         const float_mask rt0 = inexact_add(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + dk0;
@@ -931,14 +963,19 @@ static void g8_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi0);
         half_vector ht0;
-        doubt |= close_f16(ft0, 2.5f, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft0, 2.5f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft0, 2.5f, &ht0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
@@ -956,15 +993,20 @@ static void g8_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi0);
         half_vector ht0;
-        doubt |= close_bf16(ft0, 2.5f, &ht0);
-        doubt |= less_float(absolute_float(ft0), all_float(0x1p-90f)) & not_equal_float(ft0, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft0, 2.5f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft0, 2.5f, &ht0);
+            doubt |= faded(ft0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
@@ -1021,16 +1063,21 @@ static void g9_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi0);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = ft0 * fx0;
         half_vector ht1;
-        doubt |= close_f16(ft1, 3.5f, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft1, 3.5f, &ht1));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft1, 3.5f, &ht1);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
@@ -1055,18 +1102,23 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi0);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = ft0 * fx0;
         half_vector ht1;
-        doubt |= close_bf16(ft1, 3.5f, &ht1);
-        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f)) & not_equal_float(ft1, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft1, 3.5f, &ht1));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft1, 3.5f, &ht1);
+            doubt |= faded(ft1);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
@@ -1171,18 +1223,20 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 3.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (3.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_f16(ft3, et3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft3, et3, 2.0f, &ht3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -1226,19 +1280,21 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 3.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (3.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_bf16(ft3, et3, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft3, et3, 2.0f, &ht3);
+        doubt |= faded(ft3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -1305,18 +1361,23 @@ static void g11_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         half_vector ht2;
-        doubt |= close_f16(ft2, 3.5f, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft2, 3.5f, &ht2));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft2, 3.5f, &ht2);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1343,20 +1404,25 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         half_vector ht2;
-        doubt |= close_bf16(ft2, 3.5f, &ht2);
-        doubt |= less_float(absolute_float(ft2), all_float(0x1p-90f)) & not_equal_float(ft2, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft2, 3.5f, &ht2));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft2, 3.5f, &ht2);
+            doubt |= faded(ft2);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1426,19 +1492,24 @@ static void g12_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / all_float(2);
         half_vector ht3;
-        doubt |= close_f16(ft3, 5.5f, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft3, 5.5f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft3, 5.5f, &ht3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1467,11 +1538,12 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
@@ -1479,9 +1551,13 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / all_float(2);
         half_vector ht3;
-        doubt |= close_bf16(ft3, 5.5f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft3, 5.5f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft3, 5.5f, &ht3);
+            doubt |= faded(ft3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1558,19 +1634,24 @@ static void g13_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
         half_vector ht3;
-        doubt |= close_f16(ft3, 6.5f, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft3, 6.5f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft3, 6.5f, &ht3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1602,11 +1683,12 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
@@ -1614,9 +1696,13 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
         half_vector ht3;
-        doubt |= close_bf16(ft3, 6.5f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft3, 6.5f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft3, 6.5f, &ht3);
+            doubt |= faded(ft3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1698,24 +1784,26 @@ static void g14_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * absolute_float(fi0);
         half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft4, et4, 8.5f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -1750,26 +1838,28 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * absolute_float(fi0);
         half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, &ht4);
-        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f)) & not_equal_float(ft4, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft4, et4, 8.5f, &ht4);
+        doubt |= faded(ft4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -1858,26 +1948,28 @@ static void g15_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * absolute_float(fi0);
         const float_vector ft5 = ft4 / all_float(2);
-        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * 2.0f * UNIT;
+        const float_vector et5 = over_float(et4, all_float(2));
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft5, et5, 12.5f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -1914,28 +2006,30 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * absolute_float(fi0);
         const float_vector ft5 = ft4 / all_float(2);
-        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * 2.0f * UNIT;
+        const float_vector et5 = over_float(et4, all_float(2));
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft5, et5, 12.5f, &ht5);
+        doubt |= faded(ft5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2031,26 +2125,28 @@ static void g16_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * absolute_float(fi0);
         const float_vector ft5 = ft4 / fk0;
-        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * 3.0f * UNIT;
+        const float_vector et5 = over_float(et4, absolute_float(fk0));
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft5, et5, 13.5f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2090,28 +2186,30 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * 2.5f * UNIT) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * absolute_float(fi0);
         const float_vector ft5 = ft4 / fk0;
-        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * 3.0f * UNIT;
+        const float_vector et5 = over_float(et4, absolute_float(fk0));
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft5, et5, 13.5f, &ht5);
+        doubt |= faded(ft5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2188,16 +2286,21 @@ static void g17_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = ft0 / fx1;
         half_vector ht1;
-        doubt |= close_f16(ft1, 4.5f, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft1, 4.5f, &ht1));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft1, 4.5f, &ht1);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_difference_double(li0, dx0);
@@ -2226,18 +2329,23 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = ft0 / fx1;
         half_vector ht1;
-        doubt |= close_bf16(ft1, 4.5f, &ht1);
-        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f)) & not_equal_float(ft1, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft1, 4.5f, &ht1));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft1, 4.5f, &ht1);
+            doubt |= faded(ft1);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_difference_double(li0, dx0);
@@ -2407,11 +2515,12 @@ static void g19_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(all_float(0), fi1);
         const float_vector ft1 = absolute_float(fi1);
         const float_vector ft2 = ft1 * all_float(-0.5);
@@ -2423,8 +2532,12 @@ static void g19_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = all_float(1) + ft7;
         const float_vector ft9 = ft6 / ft8;
         half_vector ht9;
-        doubt |= close_f16(ft9, 16.0f, &ht9);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft9, 13.0f, &ht9));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft9, 13.0f, &ht9);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2465,11 +2578,12 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(all_float(0), fi1);
         const float_vector ft1 = absolute_float(fi1);
         const float_vector ft2 = ft1 * all_float(-0.5);
@@ -2482,9 +2596,13 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = all_float(1) + ft7;
         const float_vector ft9 = ft6 / ft8;
         half_vector ht9;
-        doubt |= close_bf16(ft9, 16.0f, &ht9);
-        doubt |= less_float(absolute_float(ft9), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft9, 13.0f, &ht9));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft9, 13.0f, &ht9);
+            doubt |= less_float(absolute_float(ft9), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2577,11 +2695,12 @@ static void g20_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2591,7 +2710,8 @@ static void g20_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= close_f16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2626,11 +2746,12 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2645,7 +2766,8 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2737,11 +2859,12 @@ static void g21_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2750,8 +2873,12 @@ static void g21_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, fk0, ft5);
         half_vector ht6;
-        doubt |= close_f16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 4.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 4.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2790,11 +2917,12 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2809,7 +2937,8 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, fk0, ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2835,7 +2964,7 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 sub:1,t3 div:t3,t4 log:t5 */
+/* less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3 */
 static void g22_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -2854,13 +2983,9 @@ static void g22_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = select_double(ut1, all_double(1), ui0);
         const double_vector lt3 = select_double(lt0, all_double(0), lt2);
         const double_vector ut3 = select_double(ut0, all_double(0), ut2);
-        const double_vector lt4 = all_double(1) - lt3;
-        const double_vector ut4 = all_double(1) - ut3;
-        const double_vector lt5 = lt3 / lt4;
-        const double_vector ut5 = ut3 / ut4;
-        const double_vector lt6 = log_of_double(lt5);
-        const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
+        const double_vector lt4 = log_of_odds_double(lt3);
+        const double_vector ut4 = log_of_odds_double(ut3);
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
@@ -2876,10 +3001,8 @@ static void g22_f32_plain(const fused_call *call, size_t n)
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_vector ft2 = select_float(ft1, all_float(1), fi0);
         const float_vector ft3 = select_float(ft0, all_float(0), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(out0, i, left, ft6);
+        const float_vector ft4 = log_of_odds_float(ft3);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
@@ -2889,21 +3012,20 @@ static void g22_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_vector ft2 = select_float(ft1, all_float(1), fi0);
         const float_vector ft3 = select_float(ft0, all_float(0), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
-        half_vector ht6;
-        doubt |= unsure_f16(ft6, et6, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft4 = log_of_odds_float(ft3);
+        half_vector ht4;
+        doubt |= close_f16(ft4, 3.5f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lt0 = less_double(li0, all_double(0));
@@ -2914,15 +3036,11 @@ static void g22_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut1, all_double(1), ui0);
             const double_vector lt3 = select_double(lt0, all_double(0), lt2);
             const double_vector ut3 = select_double(ut0, all_double(0), ut2);
-            const double_vector lt4 = all_double(1) - lt3;
-            const double_vector ut4 = all_double(1) - ut3;
-            const double_vector lt5 = lt3 / lt4;
-            const double_vector ut5 = ut3 / ut4;
-            const double_vector lt6 = log_of_double(lt5);
-            const double_vector ut6 = log_of_double(ut5);
-            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(out0, i, left, ht6);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -2933,22 +3051,20 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_vector ft2 = select_float(ft1, all_float(1), fi0);
         const float_vector ft3 = select_float(ft0, all_float(0), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
-        half_vector ht6;
-        doubt |= unsure_bf16(ft6, et6, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft4 = log_of_odds_float(ft3);
+        half_vector ht4;
+        doubt |= close_bf16(ft4, 3.5f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lt0 = less_double(li0, all_double(0));
@@ -2959,15 +3075,11 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut1, all_double(1), ui0);
             const double_vector lt3 = select_double(lt0, all_double(0), lt2);
             const double_vector ut3 = select_double(ut0, all_double(0), ut2);
-            const double_vector lt4 = all_double(1) - lt3;
-            const double_vector ut4 = all_double(1) - ut3;
-            const double_vector lt5 = lt3 / lt4;
-            const double_vector ut5 = ut3 / ut4;
-            const double_vector lt6 = log_of_double(lt5);
-            const double_vector ut6 = log_of_double(ut5);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(out0, i, left, ht6);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3033,11 +3145,12 @@ static void g23_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -3047,7 +3160,8 @@ static void g23_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= close_f16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -3082,11 +3196,12 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -3101,7 +3216,8 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -3127,7 +3243,7 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 sub:1,t3 div:t3,t4 log:t5 */
+/* less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3 */
 static void g24_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -3146,13 +3262,9 @@ static void g24_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = select_double(ut1, all_double(0), ui0);
         const double_vector lt3 = select_double(lt0, all_double(1), lt2);
         const double_vector ut3 = select_double(ut0, all_double(1), ut2);
-        const double_vector lt4 = all_double(1) - lt3;
-        const double_vector ut4 = all_double(1) - ut3;
-        const double_vector lt5 = lt3 / lt4;
-        const double_vector ut5 = ut3 / ut4;
-        const double_vector lt6 = log_of_double(lt5);
-        const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
+        const double_vector lt4 = log_of_odds_double(lt3);
+        const double_vector ut4 = log_of_odds_double(ut3);
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
@@ -3168,10 +3280,8 @@ static void g24_f32_plain(const fused_call *call, size_t n)
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_vector ft2 = select_float(ft1, all_float(0), fi0);
         const float_vector ft3 = select_float(ft0, all_float(1), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(out0, i, left, ft6);
+        const float_vector ft4 = log_of_odds_float(ft3);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
@@ -3181,21 +3291,20 @@ static void g24_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_vector ft2 = select_float(ft1, all_float(0), fi0);
         const float_vector ft3 = select_float(ft0, all_float(1), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
-        half_vector ht6;
-        doubt |= unsure_f16(ft6, et6, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft4 = log_of_odds_float(ft3);
+        half_vector ht4;
+        doubt |= close_f16(ft4, 3.5f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lt0 = less_double(li0, all_double(1));
@@ -3206,15 +3315,11 @@ static void g24_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut1, all_double(0), ui0);
             const double_vector lt3 = select_double(lt0, all_double(1), lt2);
             const double_vector ut3 = select_double(ut0, all_double(1), ut2);
-            const double_vector lt4 = all_double(1) - lt3;
-            const double_vector ut4 = all_double(1) - ut3;
-            const double_vector lt5 = lt3 / lt4;
-            const double_vector ut5 = ut3 / ut4;
-            const double_vector lt6 = log_of_double(lt5);
-            const double_vector ut6 = log_of_double(ut5);
-            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(out0, i, left, ht6);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3225,22 +3330,20 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_vector ft2 = select_float(ft1, all_float(0), fi0);
         const float_vector ft3 = select_float(ft0, all_float(1), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * 3.0f * UNIT) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * 4.0f * UNIT;
-        half_vector ht6;
-        doubt |= unsure_bf16(ft6, et6, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft4 = log_of_odds_float(ft3);
+        half_vector ht4;
+        doubt |= close_bf16(ft4, 3.5f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lt0 = less_double(li0, all_double(1));
@@ -3251,15 +3354,11 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut1, all_double(0), ui0);
             const double_vector lt3 = select_double(lt0, all_double(1), lt2);
             const double_vector ut3 = select_double(ut0, all_double(1), ut2);
-            const double_vector lt4 = all_double(1) - lt3;
-            const double_vector ut4 = all_double(1) - ut3;
-            const double_vector lt5 = lt3 / lt4;
-            const double_vector ut5 = ut3 / ut4;
-            const double_vector lt6 = log_of_double(lt5);
-            const double_vector ut6 = log_of_double(ut5);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(out0, i, left, ht6);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3335,15 +3434,16 @@ static void g25_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, fk0);
-        doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_mask ft1 = less_float(fk1, fi0);
-        doubt |= less_equal_float(absolute_float(fk1 - fi0), (absolute_float(fk1) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(fk1 - fi0), (absolute_float(fk1) * (1.0f * UNIT)) * 2);
         const float_mask ft2 = ft0 | ft1;
         const float_vector ft3 = all_float(1) - fi0;
         const float_vector ft4 = fi0 * ft3;
@@ -3351,7 +3451,8 @@ static void g25_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= close_f16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -3394,11 +3495,12 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -3413,7 +3515,8 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -3439,7 +3542,7 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 sub:1,t3 div:t3,t4 log:t5 */
+/* less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3 */
 static void g26_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -3460,13 +3563,9 @@ static void g26_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = select_double(ut1, dk1, ui0);
         const double_vector lt3 = select_double(lt0, dk0, lt2);
         const double_vector ut3 = select_double(ut0, dk0, ut2);
-        const double_vector lt4 = all_double(1) - lt3;
-        const double_vector ut4 = all_double(1) - ut3;
-        const double_vector lt5 = lt3 / lt4;
-        const double_vector ut5 = ut3 / ut4;
-        const double_vector lt6 = log_of_double(lt5);
-        const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
+        const double_vector lt4 = log_of_odds_double(lt3);
+        const double_vector ut4 = log_of_odds_double(ut3);
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
@@ -3484,70 +3583,104 @@ static void g26_f32_plain(const fused_call *call, size_t n)
         const float_mask ft1 = less_float(fk1, fi0);
         const float_vector ft2 = select_float(ft1, fk1, fi0);
         const float_vector ft3 = select_float(ft0, fk0, ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(out0, i, left, ft6);
+        const float_vector ft4 = log_of_odds_float(ft3);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
-static void g26_f16_in_double(const fused_call *call, size_t n)
+static void g26_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
+    const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
+    const float_vector fk1 = all_float((float)call->constants[1]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lt0 = less_double(li0, dk0);
-        const double_mask ut0 = less_double(ui0, dk0);
-        const double_mask lt1 = less_double(dk1, li0);
-        const double_mask ut1 = less_double(dk1, ui0);
-        const double_vector lt2 = select_double(lt1, dk1, li0);
-        const double_vector ut2 = select_double(ut1, dk1, ui0);
-        const double_vector lt3 = select_double(lt0, dk0, lt2);
-        const double_vector ut3 = select_double(ut0, dk0, ut2);
-        const double_vector lt4 = all_double(1) - lt3;
-        const double_vector ut4 = all_double(1) - ut3;
-        const double_vector lt5 = lt3 / lt4;
-        const double_vector ut5 = ut3 / ut4;
-        const double_vector lt6 = log_of_double(lt5);
-        const double_vector ut6 = log_of_double(ut5);
-        PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
+        float_mask doubt = uncertain;
+        const float_mask ft0 = less_float(fi0, fk0);
+        doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * (1.0f * UNIT)) * 2);
+        const float_mask ft1 = less_float(fk1, fi0);
+        doubt |= less_equal_float(absolute_float(fk1 - fi0), (absolute_float(fk1) * (1.0f * UNIT)) * 2);
+        const float_vector ft2 = select_float(ft1, fk1, fi0);
+        const float_vector ft3 = select_float(ft0, fk0, ft2);
+        const float_vector ft4 = log_of_odds_float(ft3);
+        const float_vector et4 = over_float((absolute_float(ft3) * (1.0f * UNIT)) * 1.5f, absolute_float(ft3 * (1 - ft3)));
+        half_vector ht4;
+        doubt |= unsure_f16(ft4, et4, 4.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lt0 = less_double(li0, dk0);
+            const double_mask ut0 = less_double(ui0, dk0);
+            const double_mask lt1 = less_double(dk1, li0);
+            const double_mask ut1 = less_double(dk1, ui0);
+            const double_vector lt2 = select_double(lt1, dk1, li0);
+            const double_vector ut2 = select_double(ut1, dk1, ui0);
+            const double_vector lt3 = select_double(lt0, dk0, lt2);
+            const double_vector ut3 = select_double(ut0, dk0, ut2);
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
+        } else {
+            PUT_half(out0, i, left, ht4);
+        }
     }
 }
 
-static void g26_bf16_in_double(const fused_call *call, size_t n)
+static void g26_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
+    const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
+    const float_vector fk1 = all_float((float)call->constants[1]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lt0 = less_double(li0, dk0);
-        const double_mask ut0 = less_double(ui0, dk0);
-        const double_mask lt1 = less_double(dk1, li0);
-        const double_mask ut1 = less_double(dk1, ui0);
-        const double_vector lt2 = select_double(lt1, dk1, li0);
-        const double_vector ut2 = select_double(ut1, dk1, ui0);
-        const double_vector lt3 = select_double(lt0, dk0, lt2);
-        const double_vector ut3 = select_double(ut0, dk0, ut2);
-        const double_vector lt4 = all_double(1) - lt3;
-        const double_vector ut4 = all_double(1) - ut3;
-        const double_vector lt5 = lt3 / lt4;
-        const double_vector ut5 = ut3 / ut4;
-        const double_vector lt6 = log_of_double(lt5);
-        const double_vector ut6 = log_of_double(ut5);
-        PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
+        float_mask doubt = uncertain;
+        const float_mask ft0 = less_float(fi0, fk0);
+        doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * (1.0f * UNIT)) * 2);
+        const float_mask ft1 = less_float(fk1, fi0);
+        doubt |= less_equal_float(absolute_float(fk1 - fi0), (absolute_float(fk1) * (1.0f * UNIT)) * 2);
+        const float_vector ft2 = select_float(ft1, fk1, fi0);
+        const float_vector ft3 = select_float(ft0, fk0, ft2);
+        const float_vector ft4 = log_of_odds_float(ft3);
+        const float_vector et4 = over_float((absolute_float(ft3) * (1.0f * UNIT)) * 1.5f, absolute_float(ft3 * (1 - ft3)));
+        half_vector ht4;
+        doubt |= unsure_bf16(ft4, et4, 4.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lt0 = less_double(li0, dk0);
+            const double_mask ut0 = less_double(ui0, dk0);
+            const double_mask lt1 = less_double(dk1, li0);
+            const double_mask ut1 = less_double(dk1, ui0);
+            const double_vector lt2 = select_double(lt1, dk1, li0);
+            const double_vector ut2 = select_double(ut1, dk1, ui0);
+            const double_vector lt3 = select_double(lt0, dk0, lt2);
+            const double_vector ut3 = select_double(ut0, dk0, ut2);
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
+        } else {
+            PUT_half(out0, i, left, ht4);
+        }
     }
 }
 
@@ -3603,11 +3736,12 @@ static void g27_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3615,7 +3749,8 @@ static void g27_f16_settled(const fused_call *call, size_t n)
         const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
         half_vector ht3;
         doubt |= middle_f16(ft3, rt3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -3662,11 +3797,12 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3674,7 +3810,8 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt3 = inexact_mul(fi0, ft2, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -3767,11 +3904,12 @@ static void g28_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3782,7 +3920,8 @@ static void g28_f16_settled(const fused_call *call, size_t n)
         const float_mask rt4 = inexact_div(ft3, all_float(2), ft4);
         half_vector ht4;
         doubt |= middle_f16(ft4, rt4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -3813,11 +3952,12 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3828,7 +3968,8 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt4 = inexact_div(ft3, all_float(2), ft4);
         half_vector ht4;
         doubt |= middle_bf16(ft4, rt4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -3911,11 +4052,12 @@ static void g29_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3926,7 +4068,8 @@ static void g29_f16_settled(const fused_call *call, size_t n)
         const float_mask rt4 = inexact_div(ft3, fk0, ft4);
         half_vector ht4;
         doubt |= middle_f16(ft4, rt4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -3961,11 +4104,12 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3976,7 +4120,8 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt4 = inexact_div(ft3, fk0, ft4);
         half_vector ht4;
         doubt |= middle_bf16(ft4, rt4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -4034,14 +4179,19 @@ static void g30_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi0);
         half_vector ht0;
-        doubt |= close_f16(ft0, 2.0f, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft0, 2.0f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft0, 2.0f, &ht0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = log_of_double(li0);
@@ -4059,14 +4209,19 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi0);
         half_vector ht0;
-        doubt |= close_bf16(ft0, 2.0f, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft0, 2.0f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft0, 2.0f, &ht0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = log_of_double(li0);
@@ -4137,22 +4292,24 @@ static void g31_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * absolute_float(fi0);
         half_vector ht3;
-        doubt |= unsure_f16(ft3, et3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft3, et3, 4.0f, &ht3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4185,22 +4342,24 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * absolute_float(fi0);
         half_vector ht3;
-        doubt |= unsure_bf16(ft3, et3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft3, et3, 4.0f, &ht3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4284,24 +4443,26 @@ static void g32_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * absolute_float(fi0);
         const float_vector ft4 = ft3 / all_float(2);
-        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = over_float(et3, all_float(2));
         half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft4, et4, 8.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4336,24 +4497,26 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * absolute_float(fi0);
         const float_vector ft4 = ft3 / all_float(2);
-        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = over_float(et3, all_float(2));
         half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft4, et4, 8.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4444,24 +4607,26 @@ static void g33_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * absolute_float(fi0);
         const float_vector ft4 = ft3 / fk0;
-        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * 3.0f * UNIT;
+        const float_vector et4 = over_float(et3, absolute_float(fk0));
         half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft4, et4, 9.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4499,24 +4664,26 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * 2.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = et1 + absolute_float(ft2) * 2.0f * UNIT;
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = et2 * absolute_float(fi0);
         const float_vector ft4 = ft3 / fk0;
-        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * 3.0f * UNIT;
+        const float_vector et4 = over_float(et3, absolute_float(fk0));
         half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft4, et4, 9.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4540,48 +4707,100 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* max:i0 */
+/* log_of_odds:i0 */
 static void g34_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    float_vector f_t0b = all_float(-INFINITY);
-    float_mask n_t0b = first_ones(0);
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector vt0 = live_float(left, fi0, -INFINITY);
-            f_t0b = larger_float(f_t0b, vt0);
-            n_t0b |= not_equal_float(vt0, vt0);
-        }
-    }
-    f_t0 = larger_float(f_t0, f_t0b);
-    n_t0 |= n_t0b;
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
-}
-
-static void g34_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector lt0 = log_of_odds_double(li0);
+        const double_vector ut0 = log_of_odds_double(ui0);
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g34_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector ft0 = log_of_odds_float(fi0);
+        PUT_f32(out0, i, left, ft0);
+    }
+}
+
+static void g34_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = log_of_odds_float(fi0);
+        half_vector ht0;
+        int again = any(doubt | unclear_f16(ft0, 3.5f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft0, 3.5f, &ht0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = log_of_odds_double(li0);
+            const double_vector ut0 = log_of_odds_double(ui0);
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g34_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = log_of_odds_float(fi0);
+        half_vector ht0;
+        int again = any(doubt | unclear_bf16(ft0, 3.5f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft0, 3.5f, &ht0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = log_of_odds_double(li0);
+            const double_vector ut0 = log_of_odds_double(ui0);
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+/* max:i0 */
+static void g35_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     float_vector f_t0b = all_float(-INFINITY);
@@ -4606,7 +4825,7 @@ static void g34_f32_plain(const fused_call *call, size_t n)
     store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
-static void g34_f32_plain_columns(const fused_call *call, size_t n)
+static void g35_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4617,7 +4836,45 @@ static void g34_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g34_f16_in_double(const fused_call *call, size_t n)
+static void g35_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
+    float_vector f_t0b = all_float(-INFINITY);
+    float_mask n_t0b = first_ones(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector vt0 = live_float(left, fi0, -INFINITY);
+            f_t0b = larger_float(f_t0b, vt0);
+            n_t0b |= not_equal_float(vt0, vt0);
+        }
+    }
+    f_t0 = larger_float(f_t0, f_t0b);
+    n_t0 |= n_t0b;
+    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
+}
+
+static void g35_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        write_double(call->sums + 0 * call->stride + i, maximum_double(read_double(call->sums + 0 * call->stride + i), lower_half(fi0)));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, maximum_double(read_double(call->sums + 0 * call->stride + i + DOUBLES), upper_half(fi0)));
+    }
+}
+
+static void g35_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
@@ -4644,7 +4901,7 @@ static void g34_f16_in_double(const fused_call *call, size_t n)
     store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
-static void g34_f16_in_double_columns(const fused_call *call, size_t n)
+static void g35_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4655,7 +4912,7 @@ static void g34_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g34_bf16_in_double(const fused_call *call, size_t n)
+static void g35_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
@@ -4682,7 +4939,7 @@ static void g34_bf16_in_double(const fused_call *call, size_t n)
     store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
-static void g34_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g35_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4693,7 +4950,7 @@ static void g34_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g34_finish(const fused_call *call, size_t n)
+static void g35_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt0 = read_double(call->sums + 0 * call->stride + i);
@@ -4702,7 +4959,7 @@ static void g34_finish(const fused_call *call, size_t n)
 }
 
 /* max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4 */
-static void g35_f32_in_double(const fused_call *call, size_t n)
+static void g36_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const size_t ahead = n <= SHORT_ROW ? n : 0;
@@ -4736,7 +4993,7 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g35_f32_plain(const fused_call *call, size_t n)
+static void g36_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const size_t ahead = n <= SHORT_ROW ? n : 0;
@@ -4768,7 +5025,7 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g35_f16_in_double(const fused_call *call, size_t n)
+static void g36_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const size_t ahead = n <= SHORT_ROW ? n : 0;
@@ -4802,7 +5059,7 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g35_bf16_in_double(const fused_call *call, size_t n)
+static void g36_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const size_t ahead = n <= SHORT_ROW ? n : 0;
@@ -4837,7 +5094,7 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2 */
-static void g36_f32_in_double(const fused_call *call, size_t n)
+static void g37_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4878,7 +5135,7 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g36_f32_plain(const fused_call *call, size_t n)
+static void g37_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4915,7 +5172,7 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g36_f16_settled(const fused_call *call, size_t n)
+static void g37_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4949,15 +5206,17 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     const double_vector idt2 = 1 / dt2;
     int certain = 1;
     certain &= is_moderate(dt2[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
         half_vector ht3;
         doubt |= close_f16(ft3, 4.0f, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = exp_of_difference_double(li0, dt0);
@@ -4971,7 +5230,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g36_bf16_settled(const fused_call *call, size_t n)
+static void g37_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5005,16 +5264,21 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     const double_vector idt2 = 1 / dt2;
     int certain = 1;
     certain &= is_moderate(dt2[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
         half_vector ht3;
-        doubt |= close_bf16(ft3, 4.0f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft3, 4.0f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft3, 4.0f, &ht3);
+            doubt |= faded(ft3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = exp_of_difference_double(li0, dt0);
@@ -5029,7 +5293,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 */
-static void g37_f32_in_double(const fused_call *call, size_t n)
+static void g38_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5086,7 +5350,7 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g37_f32_plain(const fused_call *call, size_t n)
+static void g38_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5133,7 +5397,7 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g37_f16_settled(const fused_call *call, size_t n)
+static void g38_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5182,17 +5446,19 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_f16(ft11, et11, &ht11);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft11, et11, 2.0f, &ht11);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = li0 - dt0;
@@ -5206,7 +5472,7 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g37_bf16_settled(const fused_call *call, size_t n)
+static void g38_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5255,17 +5521,19 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_bf16(ft11, et11, &ht11);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft11, et11, 2.0f, &ht11);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = li0 - dt0;
@@ -5280,7 +5548,7 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17 */
-static void g38_f32_in_double(const fused_call *call, size_t n)
+static void g39_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5357,7 +5625,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g38_f32_plain(const fused_call *call, size_t n)
+static void g39_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5419,7 +5687,7 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g38_f16_in_double(const fused_call *call, size_t n)
+static void g39_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5496,7 +5764,7 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g38_bf16_in_double(const fused_call *call, size_t n)
+static void g39_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5574,7 +5842,7 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13 */
-static void g39_f32_in_double(const fused_call *call, size_t n)
+static void g40_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5643,7 +5911,7 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g39_f32_plain(const fused_call *call, size_t n)
+static void g40_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5700,7 +5968,7 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g39_f16_in_double(const fused_call *call, size_t n)
+static void g40_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5769,7 +6037,7 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g39_bf16_in_double(const fused_call *call, size_t n)
+static void g40_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5839,7 +6107,7 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9 */
-static void g40_f32_in_double(const fused_call *call, size_t n)
+static void g41_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5898,7 +6166,7 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g40_f32_plain(const fused_call *call, size_t n)
+static void g41_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5947,7 +6215,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g40_f16_settled(const fused_call *call, size_t n)
+static void g41_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5998,17 +6266,19 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_f16(ft11, et11, &ht11);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft11, et11, 2.0f, &ht11);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = li0 - dt0;
@@ -6022,7 +6292,7 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g40_bf16_settled(const fused_call *call, size_t n)
+static void g41_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6073,17 +6343,19 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * 1.0f * UNIT + absolute_float(ft1) * 2.0f * UNIT;
+        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = et1 + absolute_float(ft10) * 1.0f * UNIT + absolute_float(ft11) * 2.0f * UNIT;
+        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_bf16(ft11, et11, &ht11);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft11, et11, 2.0f, &ht11);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = li0 - dt0;
@@ -6098,7 +6370,7 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4 */
-static void g41_f32_in_double(const fused_call *call, size_t n)
+static void g42_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6124,7 +6396,7 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f32_plain(const fused_call *call, size_t n)
+static void g42_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6142,16 +6414,17 @@ static void g41_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f16_settled(const fused_call *call, size_t n)
+static void g42_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
         const float_vector ft2 = -ft1;
@@ -6159,8 +6432,12 @@ static void g41_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = log1p_of_part_float(ft3);
         const float_vector ft5 = ft0 - ft4;
         half_vector ht5;
-        doubt |= close_f16(ft5, 6.5f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft5, 6.5f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft5, 6.5f, &ht5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = minimum_double(li0, all_double(0));
@@ -6182,16 +6459,17 @@ static void g41_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g41_bf16_settled(const fused_call *call, size_t n)
+static void g42_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
         const float_vector ft2 = -ft1;
@@ -6200,9 +6478,13 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = log1p_of_part_float(ft3);
         const float_vector ft5 = ft0 - ft4;
         half_vector ht5;
-        doubt |= close_bf16(ft5, 6.5f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft5, 6.5f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft5, 6.5f, &ht5);
+            doubt |= faded(ft5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = minimum_double(li0, all_double(0));
@@ -6225,7 +6507,7 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:-1,i1 add:i0,t0 */
-static void g42_f32_in_double(const fused_call *call, size_t n)
+static void g43_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6247,143 +6529,6 @@ static void g42_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g42_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_f32(out0, i, left, ft1);
-    }
-}
-
-static void g42_f16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
-        half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(-1) * li1;
-            const double_vector ut0 = all_double(-1) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
-            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
-        }
-    }
-}
-
-static void g42_f16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_f16(out0, i, left, ft1);
-    }
-}
-
-static void g42_bf16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
-        half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(-1) * li1;
-            const double_vector ut0 = all_double(-1) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
-        }
-    }
-}
-
-static void g42_bf16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_bf16(out0, i, left, ft1);
-    }
-}
-
-/* mul:-1,i1 sub:i0,t0 */
-static void g43_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = all_double(-1) * li1;
-        const double_vector ut0 = all_double(-1) * ui1;
-        const double_vector lt1 = li0 - lt0;
-        const double_vector ut1 = ui0 - ut0;
-        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
-    }
-}
-
 static void g43_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6395,7 +6540,7 @@ static void g43_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_f32(out0, i, left, ft1);
     }
 }
@@ -6407,25 +6552,27 @@ static void g43_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = fi0 + ft0;
+        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = all_double(-1) * li1;
             const double_vector ut0 = all_double(-1) * ui1;
-            const double_vector lt1 = li0 - lt0;
-            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
             PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
@@ -6444,7 +6591,7 @@ static void g43_f16_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_f16(out0, i, left, ft1);
     }
 }
@@ -6456,25 +6603,27 @@ static void g43_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = fi0 + ft0;
+        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = all_double(-1) * li1;
             const double_vector ut0 = all_double(-1) * ui1;
-            const double_vector lt1 = li0 - lt0;
-            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
             PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
@@ -6493,12 +6642,12 @@ static void g43_bf16_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_bf16(out0, i, left, ft1);
     }
 }
 
-/* mul:0,i1 add:i0,t0 */
+/* mul:-1,i1 sub:i0,t0 */
 static void g44_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6513,10 +6662,10 @@ static void g44_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = all_double(0) * li1;
-        const double_vector ut0 = all_double(0) * ui1;
-        const double_vector lt1 = li0 + lt0;
-        const double_vector ut1 = ui0 + ut0;
+        const double_vector lt0 = all_double(-1) * li1;
+        const double_vector ut0 = all_double(-1) * ui1;
+        const double_vector lt1 = li0 - lt0;
+        const double_vector ut1 = ui0 - ut0;
         PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
@@ -6531,8 +6680,8 @@ static void g44_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_vector ft1 = fi0 + ft0;
+        const float_vector ft0 = all_float(-1) * fi1;
+        const float_vector ft1 = fi0 - ft0;
         PUT_f32(out0, i, left, ft1);
     }
 }
@@ -6544,31 +6693,47 @@ static void g44_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = all_float(-1) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(0) * li1;
-            const double_vector ut0 = all_double(0) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
+            const double_vector lt0 = all_double(-1) * li1;
+            const double_vector ut0 = all_double(-1) * ui1;
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
             PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
         }
+    }
+}
+
+static void g44_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector ft0 = all_float(-1) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
@@ -6579,29 +6744,27 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
-        doubt |= rt0;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = all_float(-1) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(0) * li1;
-            const double_vector ut0 = all_double(0) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
+            const double_vector lt0 = all_double(-1) * li1;
+            const double_vector ut0 = all_double(-1) * ui1;
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
             PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
@@ -6609,7 +6772,23 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* mul:0,i1 sub:i0,t0 */
+static void g44_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector ft0 = all_float(-1) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        PUT_bf16(out0, i, left, ft1);
+    }
+}
+
+/* mul:0,i1 add:i0,t0 */
 static void g45_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6626,8 +6805,8 @@ static void g45_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = all_double(0) * li1;
         const double_vector ut0 = all_double(0) * ui1;
-        const double_vector lt1 = li0 - lt0;
-        const double_vector ut1 = ui0 - ut0;
+        const double_vector lt1 = li0 + lt0;
+        const double_vector ut1 = ui0 + ut0;
         PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
@@ -6643,7 +6822,7 @@ static void g45_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_f32(out0, i, left, ft1);
     }
 }
@@ -6655,27 +6834,29 @@ static void g45_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(0) * fi1;
         const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
         doubt |= rt0;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = fi0 + ft0;
+        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = all_double(0) * li1;
             const double_vector ut0 = all_double(0) * ui1;
-            const double_vector lt1 = li0 - lt0;
-            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
             PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
@@ -6692,11 +6873,127 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = all_float(0) * fi1;
+        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
+        doubt |= rt0;
+        const float_vector ft1 = fi0 + ft0;
+        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
+        half_vector ht1;
+        doubt |= middle_bf16(ft1, rt1, &ht1);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = all_double(0) * li1;
+            const double_vector ut0 = all_double(0) * ui1;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
+        } else {
+            PUT_half(out0, i, left, ht1);
+        }
+    }
+}
+
+/* mul:0,i1 sub:i0,t0 */
+static void g46_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = all_double(0) * li1;
+        const double_vector ut0 = all_double(0) * ui1;
+        const double_vector lt1 = li0 - lt0;
+        const double_vector ut1 = ui0 - ut0;
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
+    }
+}
+
+static void g46_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = all_float(0) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        PUT_f32(out0, i, left, ft1);
+    }
+}
+
+static void g46_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = all_float(0) * fi1;
+        const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
+        doubt |= rt0;
+        const float_vector ft1 = fi0 - ft0;
+        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        half_vector ht1;
+        doubt |= middle_f16(ft1, rt1, &ht1);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = all_double(0) * li1;
+            const double_vector ut0 = all_double(0) * ui1;
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
+        } else {
+            PUT_half(out0, i, left, ht1);
+        }
+    }
+}
+
+static void g46_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(0) * fi1;
         const float_mask rt0 = inexact_mul(all_float(0), fi1, ft0);
         doubt |= rt0;
@@ -6704,7 +7001,8 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -6721,7 +7019,7 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:0.5,i1 add:i0,t0 */
-static void g46_f32_in_double(const fused_call *call, size_t n)
+static void g47_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6743,143 +7041,6 @@ static void g46_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g46_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_f32(out0, i, left, ft1);
-    }
-}
-
-static void g46_f16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
-        half_vector ht1;
-        doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(0.5) * li1;
-            const double_vector ut0 = all_double(0.5) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
-            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
-        }
-    }
-}
-
-static void g46_f16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_f16(out0, i, left, ft1);
-    }
-}
-
-static void g46_bf16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
-        half_vector ht1;
-        doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(0.5) * li1;
-            const double_vector ut0 = all_double(0.5) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
-        }
-    }
-}
-
-static void g46_bf16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_bf16(out0, i, left, ft1);
-    }
-}
-
-/* mul:0.5,i1 sub:i0,t0 */
-static void g47_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = all_double(0.5) * li1;
-        const double_vector ut0 = all_double(0.5) * ui1;
-        const double_vector lt1 = li0 - lt0;
-        const double_vector ut1 = ui0 - ut0;
-        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
-    }
-}
-
 static void g47_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6891,7 +7052,7 @@ static void g47_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_f32(out0, i, left, ft1);
     }
 }
@@ -6903,25 +7064,27 @@ static void g47_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = fi0 + ft0;
+        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = all_double(0.5) * li1;
             const double_vector ut0 = all_double(0.5) * ui1;
-            const double_vector lt1 = li0 - lt0;
-            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
             PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
@@ -6940,7 +7103,7 @@ static void g47_f16_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_f16(out0, i, left, ft1);
     }
 }
@@ -6952,25 +7115,27 @@ static void g47_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 - ft0;
-        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        const float_vector ft1 = fi0 + ft0;
+        const float_mask rt1 = inexact_add(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = all_double(0.5) * li1;
             const double_vector ut0 = all_double(0.5) * ui1;
-            const double_vector lt1 = li0 - lt0;
-            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
             PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
@@ -6989,13 +7154,154 @@ static void g47_bf16_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
+        const float_vector ft1 = fi0 + ft0;
+        PUT_bf16(out0, i, left, ft1);
+    }
+}
+
+/* mul:0.5,i1 sub:i0,t0 */
+static void g48_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = all_double(0.5) * li1;
+        const double_vector ut0 = all_double(0.5) * ui1;
+        const double_vector lt1 = li0 - lt0;
+        const double_vector ut1 = ui0 - ut0;
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
+    }
+}
+
+static void g48_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = all_float(0.5) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        PUT_f32(out0, i, left, ft1);
+    }
+}
+
+static void g48_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = all_float(0.5) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        half_vector ht1;
+        doubt |= middle_f16(ft1, rt1, &ht1);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = all_double(0.5) * li1;
+            const double_vector ut0 = all_double(0.5) * ui1;
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
+        } else {
+            PUT_half(out0, i, left, ht1);
+        }
+    }
+}
+
+static void g48_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector ft0 = all_float(0.5) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        PUT_f16(out0, i, left, ft1);
+    }
+}
+
+static void g48_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = all_float(0.5) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
+        half_vector ht1;
+        doubt |= middle_bf16(ft1, rt1, &ht1);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = all_double(0.5) * li1;
+            const double_vector ut0 = all_double(0.5) * ui1;
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
+        } else {
+            PUT_half(out0, i, left, ht1);
+        }
+    }
+}
+
+static void g48_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
         PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:2,i1 add:i0,t0 */
-static void g48_f32_in_double(const fused_call *call, size_t n)
+static void g49_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7017,7 +7323,7 @@ static void g48_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f32_plain(const fused_call *call, size_t n)
+static void g49_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7033,24 +7339,26 @@ static void g48_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f16_settled(const fused_call *call, size_t n)
+static void g49_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 + ft0;
         const float_mask rt1 = inexact_add(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -7066,7 +7374,7 @@ static void g48_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f16_plain(const fused_call *call, size_t n)
+static void g49_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7082,7 +7390,7 @@ static void g48_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g48_bf16_settled(const fused_call *call, size_t n)
+static void g49_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7091,17 +7399,19 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 + ft0;
         const float_mask rt1 = inexact_add(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -7118,7 +7428,7 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:2,i1 sub:i0,t0 */
-static void g49_f32_in_double(const fused_call *call, size_t n)
+static void g50_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7140,7 +7450,7 @@ static void g49_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f32_plain(const fused_call *call, size_t n)
+static void g50_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7156,24 +7466,26 @@ static void g49_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f16_settled(const fused_call *call, size_t n)
+static void g50_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 - ft0;
         const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -7189,7 +7501,7 @@ static void g49_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f16_plain(const fused_call *call, size_t n)
+static void g50_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7205,7 +7517,7 @@ static void g49_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g49_bf16_settled(const fused_call *call, size_t n)
+static void g50_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7214,17 +7526,19 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = fi0 - ft0;
         const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -7241,7 +7555,7 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,-1 */
-static void g50_f32_in_double(const fused_call *call, size_t n)
+static void g51_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7257,7 +7571,7 @@ static void g50_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f32_plain(const fused_call *call, size_t n)
+static void g51_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7270,20 +7584,22 @@ static void g50_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f16_settled(const fused_call *call, size_t n)
+static void g51_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * all_float(-1);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(-1);
@@ -7295,7 +7611,7 @@ static void g50_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f16_plain(const fused_call *call, size_t n)
+static void g51_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7308,20 +7624,22 @@ static void g50_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g50_bf16_settled(const fused_call *call, size_t n)
+static void g51_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * all_float(-1);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(-1);
@@ -7333,7 +7651,7 @@ static void g50_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g50_bf16_plain(const fused_call *call, size_t n)
+static void g51_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7347,7 +7665,7 @@ static void g50_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g51_f32_in_double(const fused_call *call, size_t n)
+static void g52_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7404,7 +7722,7 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f32_plain(const fused_call *call, size_t n)
+static void g52_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7449,7 +7767,7 @@ static void g51_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f16_settled(const fused_call *call, size_t n)
+static void g52_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7499,16 +7817,18 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_f16(ft5, 4.0f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -7528,7 +7848,7 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g51_bf16_settled(const fused_call *call, size_t n)
+static void g52_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7578,17 +7898,22 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
-        doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft5, 4.0f, &ht5);
+            doubt |= faded(ft5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -7609,7 +7934,7 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0 */
-static void g52_f32_in_double(const fused_call *call, size_t n)
+static void g53_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7625,7 +7950,7 @@ static void g52_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f32_plain(const fused_call *call, size_t n)
+static void g53_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7638,21 +7963,23 @@ static void g52_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f16_settled(const fused_call *call, size_t n)
+static void g53_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * all_float(0);
         const float_mask rt0 = inexact_mul(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0);
@@ -7664,7 +7991,7 @@ static void g52_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f16_plain(const fused_call *call, size_t n)
+static void g53_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7677,22 +8004,24 @@ static void g52_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g52_bf16_settled(const fused_call *call, size_t n)
+static void g53_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * all_float(0);
         const float_mask rt0 = inexact_mul(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0);
@@ -7704,7 +8033,7 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g52_bf16_plain(const fused_call *call, size_t n)
+static void g53_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7718,7 +8047,7 @@ static void g52_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g53_f32_in_double(const fused_call *call, size_t n)
+static void g54_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7775,7 +8104,7 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f32_plain(const fused_call *call, size_t n)
+static void g54_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7820,7 +8149,7 @@ static void g53_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f16_settled(const fused_call *call, size_t n)
+static void g54_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7870,16 +8199,18 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_f16(ft5, 4.0f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -7899,7 +8230,7 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g53_bf16_settled(const fused_call *call, size_t n)
+static void g54_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7949,17 +8280,22 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
-        doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft5, 4.0f, &ht5);
+            doubt |= faded(ft5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -7980,7 +8316,7 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0.5 */
-static void g54_f32_in_double(const fused_call *call, size_t n)
+static void g55_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7996,112 +8332,6 @@ static void g54_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_f32(out0, i, left, ft0);
-    }
-}
-
-static void g54_f16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(0.5);
-        half_vector ht0;
-        doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = li0 * all_double(0.5);
-            const double_vector ut0 = ui0 * all_double(0.5);
-            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
-        } else {
-            PUT_half(out0, i, left, ht0);
-        }
-    }
-}
-
-static void g54_f16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_f16(out0, i, left, ft0);
-    }
-}
-
-static void g54_bf16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(0.5);
-        half_vector ht0;
-        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = li0 * all_double(0.5);
-            const double_vector ut0 = ui0 * all_double(0.5);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
-        } else {
-            PUT_half(out0, i, left, ht0);
-        }
-    }
-}
-
-static void g54_bf16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_bf16(out0, i, left, ft0);
-    }
-}
-
-/* mul:i0,2 */
-static void g55_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector lt0 = li0 * all_double(2);
-        const double_vector ut0 = ui0 * all_double(2);
-        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
-    }
-}
-
 static void g55_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -8110,7 +8340,7 @@ static void g55_f32_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft0 = fi0 * all_float(2);
+        const float_vector ft0 = fi0 * all_float(0.5);
         PUT_f32(out0, i, left, ft0);
     }
 }
@@ -8121,18 +8351,20 @@ static void g55_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(2);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = fi0 * all_float(0.5);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = li0 * all_double(2);
-            const double_vector ut0 = ui0 * all_double(2);
+            const double_vector lt0 = li0 * all_double(0.5);
+            const double_vector ut0 = ui0 * all_double(0.5);
             PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
             PUT_half(out0, i, left, ht0);
@@ -8148,7 +8380,7 @@ static void g55_f16_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector ft0 = fi0 * all_float(2);
+        const float_vector ft0 = fi0 * all_float(0.5);
         PUT_f16(out0, i, left, ft0);
     }
 }
@@ -8159,19 +8391,20 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(2);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = fi0 * all_float(0.5);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = li0 * all_double(2);
-            const double_vector ut0 = ui0 * all_double(2);
+            const double_vector lt0 = li0 * all_double(0.5);
+            const double_vector ut0 = ui0 * all_double(0.5);
             PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
             PUT_half(out0, i, left, ht0);
@@ -8187,13 +8420,124 @@ static void g55_bf16_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector ft0 = fi0 * all_float(0.5);
+        PUT_bf16(out0, i, left, ft0);
+    }
+}
+
+/* mul:i0,2 */
+static void g56_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector lt0 = li0 * all_double(2);
+        const double_vector ut0 = ui0 * all_double(2);
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
+    }
+}
+
+static void g56_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector ft0 = fi0 * all_float(2);
+        PUT_f32(out0, i, left, ft0);
+    }
+}
+
+static void g56_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = fi0 * all_float(2);
+        half_vector ht0;
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 * all_double(2);
+            const double_vector ut0 = ui0 * all_double(2);
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g56_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector ft0 = fi0 * all_float(2);
+        PUT_f16(out0, i, left, ft0);
+    }
+}
+
+static void g56_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    certain &= is_moderate_bf16(in0, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = fi0 * all_float(2);
+        half_vector ht0;
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 * all_double(2);
+            const double_vector ut0 = ui0 * all_double(2);
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g56_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(2);
         PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,i1 */
-static void g56_f32_in_double(const fused_call *call, size_t n)
+static void g57_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8213,7 +8557,7 @@ static void g56_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f32_plain(const fused_call *call, size_t n)
+static void g57_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8228,23 +8572,25 @@ static void g56_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f16_settled(const fused_call *call, size_t n)
+static void g57_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_mask rt0 = inexact_mul(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8258,7 +8604,7 @@ static void g56_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f16_plain(const fused_call *call, size_t n)
+static void g57_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8273,7 +8619,7 @@ static void g56_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g56_bf16_settled(const fused_call *call, size_t n)
+static void g57_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8282,16 +8628,18 @@ static void g56_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_mask rt0 = inexact_mul(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8305,7 +8653,7 @@ static void g56_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g56_bf16_plain(const fused_call *call, size_t n)
+static void g57_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8321,7 +8669,7 @@ static void g56_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 */
-static void g57_f32_in_double(const fused_call *call, size_t n)
+static void g58_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8358,7 +8706,7 @@ static void g57_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f32_plain(const fused_call *call, size_t n)
+static void g58_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8385,7 +8733,7 @@ static void g57_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f16_settled(const fused_call *call, size_t n)
+static void g58_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8404,18 +8752,20 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_f16(ft3, et3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft3, et3, 2.0f, &ht3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8433,7 +8783,7 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g57_bf16_settled(const fused_call *call, size_t n)
+static void g58_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8457,18 +8807,20 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_bf16(ft3, et3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft3, et3, 2.0f, &ht3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8487,7 +8839,7 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4 */
-static void g58_f32_in_double(const fused_call *call, size_t n)
+static void g59_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8532,7 +8884,7 @@ static void g58_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f32_plain(const fused_call *call, size_t n)
+static void g59_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8563,7 +8915,7 @@ static void g58_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f16_settled(const fused_call *call, size_t n)
+static void g59_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8583,23 +8935,25 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * all_float(-1);
-        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * absolute_float(all_float(-1));
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft5, et5, 4.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8623,7 +8977,7 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g58_bf16_settled(const fused_call *call, size_t n)
+static void g59_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8648,23 +9002,25 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * all_float(-1);
-        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * absolute_float(all_float(-1));
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft5, et5, 4.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8689,7 +9045,7 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4 */
-static void g59_f32_in_double(const fused_call *call, size_t n)
+static void g60_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8734,7 +9090,7 @@ static void g59_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f32_plain(const fused_call *call, size_t n)
+static void g60_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8765,7 +9121,7 @@ static void g59_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f16_settled(const fused_call *call, size_t n)
+static void g60_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8785,23 +9141,25 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * all_float(0);
-        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * all_float(0);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft5, et5, 4.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8825,7 +9183,7 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g59_bf16_settled(const fused_call *call, size_t n)
+static void g60_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8850,23 +9208,25 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * all_float(0);
-        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * all_float(0);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft5, et5, 4.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8891,7 +9251,7 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4 */
-static void g60_f32_in_double(const fused_call *call, size_t n)
+static void g61_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8937,7 +9297,7 @@ static void g60_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f32_plain(const fused_call *call, size_t n)
+static void g61_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8969,7 +9329,7 @@ static void g60_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f16_settled(const fused_call *call, size_t n)
+static void g61_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8992,23 +9352,25 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * fk0;
-        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * 1.0f * UNIT) * absolute_float(ft3) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * absolute_float(fk0);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft5, et5, 5.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9032,7 +9394,7 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g60_bf16_settled(const fused_call *call, size_t n)
+static void g61_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9060,23 +9422,25 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * fk0;
-        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * 1.0f * UNIT) * absolute_float(ft3) + absolute_float(ft4) * 2.0f * UNIT;
+        const float_vector et4 = et3 * absolute_float(fk0);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft5, et5, 5.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9101,7 +9465,7 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3 */
-static void g61_f32_in_double(const fused_call *call, size_t n)
+static void g62_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9144,7 +9508,7 @@ static void g61_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f32_plain(const fused_call *call, size_t n)
+static void g62_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9174,7 +9538,7 @@ static void g61_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f16_settled(const fused_call *call, size_t n)
+static void g62_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9194,21 +9558,23 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft4, et4, 2.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9230,7 +9596,7 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g61_bf16_settled(const fused_call *call, size_t n)
+static void g62_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9255,21 +9621,23 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fi1;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = ft0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * 2.0f * UNIT + absolute_float(ft3) * 2.0f * UNIT;
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft4, et4, 2.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9292,7 +9660,7 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,k0 */
-static void g62_f32_in_double(const fused_call *call, size_t n)
+static void g63_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9309,7 +9677,7 @@ static void g62_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f32_plain(const fused_call *call, size_t n)
+static void g63_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9323,7 +9691,7 @@ static void g62_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f16_settled(const fused_call *call, size_t n)
+static void g63_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9333,15 +9701,17 @@ static void g62_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fk0;
         const float_mask rt0 = inexact_mul(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * dk0;
@@ -9353,7 +9723,7 @@ static void g62_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f16_plain(const fused_call *call, size_t n)
+static void g63_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9367,7 +9737,7 @@ static void g62_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g62_bf16_settled(const fused_call *call, size_t n)
+static void g63_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9378,15 +9748,17 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * fk0;
         const float_mask rt0 = inexact_mul(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * dk0;
@@ -9398,7 +9770,7 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g62_bf16_plain(const fused_call *call, size_t n)
+static void g63_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9413,7 +9785,7 @@ static void g62_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g63_f32_in_double(const fused_call *call, size_t n)
+static void g64_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9471,7 +9843,7 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f32_plain(const fused_call *call, size_t n)
+static void g64_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9517,7 +9889,7 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f16_settled(const fused_call *call, size_t n)
+static void g64_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9568,16 +9940,18 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_f16(ft5, 4.0f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -9597,7 +9971,7 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g63_bf16_settled(const fused_call *call, size_t n)
+static void g64_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9648,17 +10022,22 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
-        doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft5, 4.0f, &ht5);
+            doubt |= faded(ft5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -9679,7 +10058,7 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:k0,i1 add:i0,t0 */
-static void g64_f32_in_double(const fused_call *call, size_t n)
+static void g65_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9702,7 +10081,7 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f32_plain(const fused_call *call, size_t n)
+static void g65_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9719,7 +10098,7 @@ static void g64_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f16_settled(const fused_call *call, size_t n)
+static void g65_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9730,11 +10109,12 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
         doubt |= rt0;
@@ -9742,7 +10122,8 @@ static void g64_f16_settled(const fused_call *call, size_t n)
         const float_mask rt1 = inexact_add(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9758,7 +10139,7 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g64_bf16_settled(const fused_call *call, size_t n)
+static void g65_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9771,11 +10152,12 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
         doubt |= rt0;
@@ -9783,7 +10165,8 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt1 = inexact_add(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9800,7 +10183,7 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:k0,i1 sub:i0,t0 */
-static void g65_f32_in_double(const fused_call *call, size_t n)
+static void g66_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9823,7 +10206,7 @@ static void g65_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f32_plain(const fused_call *call, size_t n)
+static void g66_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9840,7 +10223,7 @@ static void g65_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f16_settled(const fused_call *call, size_t n)
+static void g66_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9851,11 +10234,12 @@ static void g65_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
         doubt |= rt0;
@@ -9863,7 +10247,8 @@ static void g65_f16_settled(const fused_call *call, size_t n)
         const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9879,7 +10264,7 @@ static void g65_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g65_bf16_settled(const fused_call *call, size_t n)
+static void g66_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9892,11 +10277,12 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fk0 * fi1;
         const float_mask rt0 = inexact_mul(fk0, fi1, ft0);
         doubt |= rt0;
@@ -9904,7 +10290,8 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt1 = inexact_sub(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9921,7 +10308,7 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 */
-static void g66_f32_in_double(const fused_call *call, size_t n)
+static void g67_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9971,7 +10358,7 @@ static void g66_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f32_plain(const fused_call *call, size_t n)
+static void g67_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10001,7 +10388,7 @@ static void g66_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f16_settled(const fused_call *call, size_t n)
+static void g67_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10009,12 +10396,13 @@ static void g66_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10029,10 +10417,11 @@ static void g66_f16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
         half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, &ht13);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft13, et13, 2.0f, &ht13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -10074,7 +10463,7 @@ static void g66_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g66_bf16_settled(const fused_call *call, size_t n)
+static void g67_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10085,12 +10474,13 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10106,11 +10496,12 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
         half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, &ht13);
-        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft13, et13, 2.0f, &ht13);
+        doubt |= faded(ft13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -10153,375 +10544,6 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 */
-static void g67_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g67_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
-    }
-}
-
-static void g67_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi2;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        l_t14 = l_t14 + lower_half(live_float(left, ft13, 0));
-        u_t14 = u_t14 + upper_half(live_float(left, ft13, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g67_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi2;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft13));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft13));
-    }
-}
-
-static void g67_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g67_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
-    }
-}
-
-static void g67_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t14 = l_t14 + live_lower(left, lt13, 0);
-        u_t14 = u_t14 + live_upper(left, ut13, 0);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
-    }
-}
-
-static void g67_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt14);
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0 */
 static void g68_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -10884,6 +10906,375 @@ static void g68_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g68_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt14);
+    }
+}
+
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0 */
+static void g69_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g69_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+    }
+}
+
+static void g69_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = ft7 * fi2;
+        const float_vector ft9 = all_float(1) - fi1;
+        const float_vector ft10 = maximum_float(all_float(0), fi0);
+        const float_vector ft11 = ft10 + ft5;
+        const float_vector ft12 = ft9 * ft11;
+        const float_vector ft13 = ft8 + ft12;
+        l_t14 = l_t14 + lower_half(live_float(left, ft13, 0));
+        u_t14 = u_t14 + upper_half(live_float(left, ft13, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g69_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = ft7 * fi2;
+        const float_vector ft9 = all_float(1) - fi1;
+        const float_vector ft10 = maximum_float(all_float(0), fi0);
+        const float_vector ft11 = ft10 + ft5;
+        const float_vector ft12 = ft9 * ft11;
+        const float_vector ft13 = ft8 + ft12;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft13));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft13));
+    }
+}
+
+static void g69_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g69_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+    }
+}
+
+static void g69_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t14 = l_t14 + live_lower(left, lt13, 0);
+        u_t14 = u_t14 + live_upper(left, ut13, 0);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g69_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut13);
+    }
+}
+
+static void g69_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
@@ -10893,7 +11284,7 @@ static void g68_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 */
-static void g69_f32_in_double(const fused_call *call, size_t n)
+static void g70_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10949,7 +11340,7 @@ static void g69_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g69_f32_plain(const fused_call *call, size_t n)
+static void g70_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10982,7 +11373,7 @@ static void g69_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g69_f16_settled(const fused_call *call, size_t n)
+static void g70_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10991,13 +11382,14 @@ static void g69_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11012,12 +11404,13 @@ static void g69_f16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
         const float_vector ft14 = ft13 * fi2;
-        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = et13 * absolute_float(fi2);
         half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, &ht14);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft14, et14, 4.0f, &ht14);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -11063,7 +11456,7 @@ static void g69_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g69_bf16_settled(const fused_call *call, size_t n)
+static void g70_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11076,13 +11469,14 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11098,13 +11492,14 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * 8.5f * UNIT + absolute_float(ft12) * 8.5f * UNIT + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
         const float_vector ft14 = ft13 * fi2;
-        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = et13 * absolute_float(fi2);
         half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, &ht14);
+        doubt |= unsure_bf16(ft14, et14, 4.0f, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -11151,403 +11546,6 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 */
-static void g70_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
-        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g70_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
-    }
-}
-
-static void g70_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi3;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        l_t15 = fma_double(lower_half(live_float(left, ft13, 0)), lower_half(live_float(left, fi2, 0)), l_t15);
-        u_t15 = fma_double(upper_half(live_float(left, ft13, 0)), upper_half(live_float(left, fi2, 0)), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g70_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi3;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft13), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft13), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
-    }
-}
-
-static void g70_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
-        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g70_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
-    }
-}
-
-static void g70_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
-        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g70_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
-    }
-}
-
-static void g70_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt15 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt15);
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0 */
 static void g71_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -11938,6 +11936,403 @@ static void g71_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g71_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt15 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt15);
+    }
+}
+
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0 */
+static void g72_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g72_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+    }
+}
+
+static void g72_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = ft7 * fi3;
+        const float_vector ft9 = all_float(1) - fi1;
+        const float_vector ft10 = maximum_float(all_float(0), fi0);
+        const float_vector ft11 = ft10 + ft5;
+        const float_vector ft12 = ft9 * ft11;
+        const float_vector ft13 = ft8 + ft12;
+        l_t15 = fma_double(lower_half(live_float(left, ft13, 0)), lower_half(live_float(left, fi2, 0)), l_t15);
+        u_t15 = fma_double(upper_half(live_float(left, ft13, 0)), upper_half(live_float(left, fi2, 0)), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g72_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = ft7 * fi3;
+        const float_vector ft9 = all_float(1) - fi1;
+        const float_vector ft10 = maximum_float(all_float(0), fi0);
+        const float_vector ft11 = ft10 + ft5;
+        const float_vector ft12 = ft9 * ft11;
+        const float_vector ft13 = ft8 + ft12;
+        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft13), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft13), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+    }
+}
+
+static void g72_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g72_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+    }
+}
+
+static void g72_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g72_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        write_double(call->sums + 0 * call->stride + i, fma_double(lt13, li2, read_double(call->sums + 0 * call->stride + i)));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut13, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+    }
+}
+
+static void g72_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt15 = read_double(call->sums + 0 * call->stride + i);
@@ -11947,7 +12342,7 @@ static void g71_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 */
-static void g72_f32_in_double(const fused_call *call, size_t n)
+static void g73_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11991,7 +12386,7 @@ static void g72_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g72_f32_plain(const fused_call *call, size_t n)
+static void g73_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12018,18 +12413,19 @@ static void g72_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g72_f16_settled(const fused_call *call, size_t n)
+static void g73_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -12043,10 +12439,11 @@ static void g72_f16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
         half_vector ht12;
-        doubt |= unsure_f16(ft12, et12, &ht12);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft12, et12, 2.0f, &ht12);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -12084,7 +12481,7 @@ static void g72_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g72_bf16_settled(const fused_call *call, size_t n)
+static void g73_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12093,11 +12490,12 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -12112,11 +12510,12 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
         half_vector ht12;
-        doubt |= unsure_bf16(ft12, et12, &ht12);
-        doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f)) & not_equal_float(ft12, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft12, et12, 2.0f, &ht12);
+        doubt |= faded(ft12);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -12155,7 +12554,7 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 */
-static void g73_f32_in_double(const fused_call *call, size_t n)
+static void g74_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12205,7 +12604,7 @@ static void g73_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g73_f32_plain(const fused_call *call, size_t n)
+static void g74_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12235,7 +12634,7 @@ static void g73_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g73_f16_settled(const fused_call *call, size_t n)
+static void g74_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12243,12 +12642,13 @@ static void g73_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -12262,12 +12662,13 @@ static void g73_f16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
         const float_vector ft13 = ft12 * fi2;
-        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi2);
         half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, &ht13);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft13, et13, 4.0f, &ht13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -12309,7 +12710,7 @@ static void g73_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g73_bf16_settled(const fused_call *call, size_t n)
+static void g74_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12320,12 +12721,13 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -12340,13 +12742,14 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * 7.5f * UNIT + absolute_float(ft11) * 8.5f * UNIT + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
         const float_vector ft13 = ft12 * fi2;
-        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi2);
         half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, &ht13);
-        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft13, et13, 4.0f, &ht13);
+        doubt |= faded(ft13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -12389,361 +12792,6 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 */
-static void g74_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
-        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g74_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
-    }
-}
-
-static void g74_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        l_t14 = fma_double(lower_half(live_float(left, ft12, 0)), lower_half(live_float(left, fi2, 0)), l_t14);
-        u_t14 = fma_double(upper_half(live_float(left, ft12, 0)), upper_half(live_float(left, fi2, 0)), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g74_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft12), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft12), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
-    }
-}
-
-static void g74_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
-        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g74_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
-    }
-}
-
-static void g74_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
-        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g74_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
-    }
-}
-
-static void g74_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt14);
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0 */
 static void g75_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -13092,6 +13140,361 @@ static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g75_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt14);
+    }
+}
+
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0 */
+static void g76_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g76_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+    }
+}
+
+static void g76_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = all_float(1) - fi1;
+        const float_vector ft9 = maximum_float(all_float(0), fi0);
+        const float_vector ft10 = ft9 + ft5;
+        const float_vector ft11 = ft8 * ft10;
+        const float_vector ft12 = ft7 + ft11;
+        l_t14 = fma_double(lower_half(live_float(left, ft12, 0)), lower_half(live_float(left, fi2, 0)), l_t14);
+        u_t14 = fma_double(upper_half(live_float(left, ft12, 0)), upper_half(live_float(left, fi2, 0)), u_t14);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g76_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = all_float(1) - fi1;
+        const float_vector ft9 = maximum_float(all_float(0), fi0);
+        const float_vector ft10 = ft9 + ft5;
+        const float_vector ft11 = ft8 * ft10;
+        const float_vector ft12 = ft7 + ft11;
+        write_double(call->sums + 0 * call->stride + i, fma_double(lower_half(ft12), lower_half(fi2), read_double(call->sums + 0 * call->stride + i)));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(upper_half(ft12), upper_half(fi2), read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+    }
+}
+
+static void g76_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g76_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+    }
+}
+
+static void g76_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        write_double(call->sums + 0 * call->stride + i, fma_double(lt12, li2, read_double(call->sums + 0 * call->stride + i)));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, fma_double(ut12, ui2, read_double(call->sums + 0 * call->stride + i + DOUBLES)));
+    }
+}
+
+static void g76_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
@@ -13101,333 +13504,6 @@ static void g75_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 */
-static void g76_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
-}
-
-static void g76_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
-    }
-}
-
-static void g76_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        l_t13 = l_t13 + lower_half(live_float(left, ft12, 0));
-        u_t13 = u_t13 + upper_half(live_float(left, ft12, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
-}
-
-static void g76_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft12));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft12));
-    }
-}
-
-static void g76_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
-}
-
-static void g76_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
-    }
-}
-
-static void g76_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t13 = l_t13 + live_lower(left, lt12, 0);
-        u_t13 = u_t13 + live_upper(left, ut12, 0);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
-}
-
-static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
-    }
-}
-
-static void g76_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt13 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt13);
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0 */
 static void g77_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -13748,6 +13824,333 @@ static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g77_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt13 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt13);
+    }
+}
+
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0 */
+static void g78_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g78_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+    }
+}
+
+static void g78_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = all_float(1) - fi1;
+        const float_vector ft9 = maximum_float(all_float(0), fi0);
+        const float_vector ft10 = ft9 + ft5;
+        const float_vector ft11 = ft8 * ft10;
+        const float_vector ft12 = ft7 + ft11;
+        l_t13 = l_t13 + lower_half(live_float(left, ft12, 0));
+        u_t13 = u_t13 + upper_half(live_float(left, ft12, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g78_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = all_float(1) - fi1;
+        const float_vector ft9 = maximum_float(all_float(0), fi0);
+        const float_vector ft10 = ft9 + ft5;
+        const float_vector ft11 = ft8 * ft10;
+        const float_vector ft12 = ft7 + ft11;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft12));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft12));
+    }
+}
+
+static void g78_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g78_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+    }
+}
+
+static void g78_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t13 = l_t13 + live_lower(left, lt12, 0);
+        u_t13 = u_t13 + live_upper(left, ut12, 0);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g78_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt12);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut12);
+    }
+}
+
+static void g78_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt13 = read_double(call->sums + 0 * call->stride + i);
@@ -13756,8 +14159,8 @@ static void g77_finish(const fused_call *call, size_t n)
     }
 }
 
-/* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 */
-static void g78_f32_in_double(const fused_call *call, size_t n)
+/* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 */
+static void g79_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13777,21 +14180,23 @@ static void g78_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui0;
         const double_vector lt2 = maximum_double(all_double(0), lt1);
         const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        PUT_f32(out0, i, left, JOINED_f32(lt8, ut8));
     }
 }
 
-static void g78_f32_plain(const fused_call *call, size_t n)
+static void g79_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13804,41 +14209,46 @@ static void g78_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi1);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        PUT_f32(out0, i, left, ft7);
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        PUT_f32(out0, i, left, ft8);
     }
 }
 
-static void g78_f16_settled(const fused_call *call, size_t n)
+static void g79_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi1);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector et5 = (absolute_float(ft4) * 1.0f * UNIT) * 1.5f * ft5 + absolute_float(ft5) * 4.0f * UNIT;
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * 4.0f * UNIT;
-        const float_vector ft7 = ft2 + ft6;
-        const float_vector et7 = absolute_float(ft2) * 1.0f * UNIT + et6 + absolute_float(ft7) * 2.0f * UNIT;
-        half_vector ht7;
-        doubt |= unsure_f16(ft7, et7, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        half_vector ht8;
+        int again = any(doubt | unclear_f16(ft8, 7.0f, &ht8));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft8, 7.0f, &ht8);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -13849,24 +14259,26 @@ static void g78_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ut0 * ui0;
             const double_vector lt2 = maximum_double(all_double(0), lt1);
             const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(lt1);
-            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt3 = absolute_double(li1);
+            const double_vector ut3 = absolute_double(ui1);
             const double_vector lt4 = -lt3;
             const double_vector ut4 = -ut3;
-            const double_vector lt5 = exp_of_double(lt4);
-            const double_vector ut5 = exp_of_double(ut4);
-            const double_vector lt6 = log1p_of_part_double(lt5);
-            const double_vector ut6 = log1p_of_part_double(ut5);
-            const double_vector lt7 = lt2 + lt6;
-            const double_vector ut7 = ut2 + ut6;
-            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
+            const double_vector lt5 = absolute_double(li0);
+            const double_vector ut5 = absolute_double(ui0);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = log1p_of_part_double(lt6);
+            const double_vector ut7 = log1p_of_part_double(ut6);
+            const double_vector lt8 = lt2 + lt7;
+            const double_vector ut8 = ut2 + ut7;
+            PUT_f16(out0, i, left, JOINED_f16(lt8, ut8));
         } else {
-            PUT_half(out0, i, left, ht7);
+            PUT_half(out0, i, left, ht8);
         }
     }
 }
 
-static void g78_bf16_settled(const fused_call *call, size_t n)
+static void g79_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13875,27 +14287,31 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi1);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        doubt |= less_float(ft5, all_float(0x1p-60f));
-        const float_vector et5 = (absolute_float(ft4) * 1.0f * UNIT) * 1.5f * ft5 + absolute_float(ft5) * 4.0f * UNIT;
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * 4.0f * UNIT;
-        const float_vector ft7 = ft2 + ft6;
-        const float_vector et7 = absolute_float(ft2) * 1.0f * UNIT + et6 + absolute_float(ft7) * 2.0f * UNIT;
-        half_vector ht7;
-        doubt |= unsure_bf16(ft7, et7, &ht7);
-        doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f)) & not_equal_float(ft7, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        doubt |= less_float(ft6, all_float(0x1p-60f));
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        half_vector ht8;
+        int again = any(doubt | unclear_bf16(ft8, 7.0f, &ht8));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft8, 7.0f, &ht8);
+            doubt |= faded(ft8);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -13906,286 +14322,31 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ut0 * ui0;
             const double_vector lt2 = maximum_double(all_double(0), lt1);
             const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(lt1);
-            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt3 = absolute_double(li1);
+            const double_vector ut3 = absolute_double(ui1);
             const double_vector lt4 = -lt3;
             const double_vector ut4 = -ut3;
-            const double_vector lt5 = exp_of_double(lt4);
-            const double_vector ut5 = exp_of_double(ut4);
-            const double_vector lt6 = log1p_of_part_double(lt5);
-            const double_vector ut6 = log1p_of_part_double(ut5);
-            const double_vector lt7 = lt2 + lt6;
-            const double_vector ut7 = ut2 + ut6;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
+            const double_vector lt5 = absolute_double(li0);
+            const double_vector ut5 = absolute_double(ui0);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = log1p_of_part_double(lt6);
+            const double_vector ut7 = log1p_of_part_double(ut6);
+            const double_vector lt8 = lt2 + lt7;
+            const double_vector ut8 = ut2 + ut7;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt8, ut8));
         } else {
-            PUT_half(out0, i, left, ht7);
+            PUT_half(out0, i, left, ht8);
         }
     }
 }
 
-/* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7 */
-static void g79_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g79_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
-    }
-}
-
-static void g79_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi1;
-        const float_vector ft1 = ft0 * fi0;
-        const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g79_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi1;
-        const float_vector ft1 = ft0 * fi0;
-        const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
-    }
-}
-
-static void g79_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g79_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
-    }
-}
-
-static void g79_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g79_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
-    }
-}
-
-static void g79_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt8);
-    }
-}
-
-/* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7 div:t8,k0 */
+/* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 */
 static void g80_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -14200,20 +14361,22 @@ static void g80_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui0;
         const double_vector lt2 = maximum_double(all_double(0), lt1);
         const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g80_f32_in_double_columns(const fused_call *call, size_t n)
@@ -14234,18 +14397,20 @@ static void g80_f32_in_double_columns(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui0;
         const double_vector lt2 = maximum_double(all_double(0), lt1);
         const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
     }
 }
 
@@ -14253,7 +14418,7 @@ static void g80_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -14261,15 +14426,16 @@ static void g80_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi1);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        l_t8 = l_t8 + lower_half(live_float(left, ft7, 0));
-        u_t8 = u_t8 + upper_half(live_float(left, ft7, 0));
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        l_t9 = l_t9 + lower_half(live_float(left, ft8, 0));
+        u_t9 = u_t9 + upper_half(live_float(left, ft8, 0));
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g80_f32_plain_columns(const fused_call *call, size_t n)
@@ -14283,13 +14449,14 @@ static void g80_f32_plain_columns(const fused_call *call, size_t n)
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi1);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft7));
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft7));
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft8));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft8));
     }
 }
 
@@ -14297,7 +14464,7 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -14312,20 +14479,22 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui0;
         const double_vector lt2 = maximum_double(all_double(0), lt1);
         const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g80_f16_in_double_columns(const fused_call *call, size_t n)
@@ -14346,18 +14515,20 @@ static void g80_f16_in_double_columns(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui0;
         const double_vector lt2 = maximum_double(all_double(0), lt1);
         const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
     }
 }
 
@@ -14365,7 +14536,7 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -14380,20 +14551,22 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui0;
         const double_vector lt2 = maximum_double(all_double(0), lt1);
         const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = l_t8 + live_lower(left, lt7, 0);
-        u_t8 = u_t8 + live_upper(left, ut7, 0);
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
@@ -14414,33 +14587,306 @@ static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui0;
         const double_vector lt2 = maximum_double(all_double(0), lt1);
         const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut7);
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
     }
 }
 
 static void g80_finish(const fused_call *call, size_t n)
 {
-    const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector dt9 = dt8 / dk0;
+        const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
         write_double(call->results + 0 * call->stride + i, dt9);
     }
 }
 
-/* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 */
+/* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0 */
 static void g81_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g81_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+    }
+}
+
+static void g81_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = -fi1;
+        const float_vector ft1 = ft0 * fi0;
+        const float_vector ft2 = maximum_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi1);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        l_t9 = l_t9 + lower_half(live_float(left, ft8, 0));
+        u_t9 = u_t9 + upper_half(live_float(left, ft8, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g81_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = -fi1;
+        const float_vector ft1 = ft0 * fi0;
+        const float_vector ft2 = maximum_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi1);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lower_half(ft8));
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + upper_half(ft8));
+    }
+}
+
+static void g81_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g81_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+    }
+}
+
+static void g81_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = l_t9 + live_lower(left, lt8, 0);
+        u_t9 = u_t9 + live_upper(left, ut8, 0);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g81_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        write_double(call->sums + 0 * call->stride + i, read_double(call->sums + 0 * call->stride + i) + lt8);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, read_double(call->sums + 0 * call->stride + i + DOUBLES) + ut8);
+    }
+}
+
+static void g81_finish(const fused_call *call, size_t n)
+{
+    const double_vector dk0 = all_double(call->constants[0]);
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector dt10 = dt9 / dk0;
+        write_double(call->results + 0 * call->stride + i, dt10);
+    }
+}
+
+/* neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 */
+static void g82_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14464,27 +14910,29 @@ static void g81_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui1;
         const double_mask lt2 = less_double(all_double(0), lt1);
         const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li2);
+        const double_vector ut3 = absolute_double(ui2);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        PUT_f32(out0, i, left, JOINED_f32(lt10, ut10));
+        const double_vector lt5 = absolute_double(li1);
+        const double_vector ut5 = absolute_double(ui1);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+        const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+        const double_vector lt8 = all_double(1) + lt6;
+        const double_vector ut8 = all_double(1) + ut6;
+        const double_vector lt9 = lt7 / lt8;
+        const double_vector ut9 = ut7 / ut8;
+        const double_vector lt10 = lt0 * lt9;
+        const double_vector ut10 = ut0 * ut9;
+        const double_vector lt11 = li0 * lt10;
+        const double_vector ut11 = ui0 * ut10;
+        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
     }
 }
 
-static void g81_f32_plain(const fused_call *call, size_t n)
+static void g82_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14499,108 +14947,170 @@ static void g81_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = -fi2;
         const float_vector ft1 = ft0 * fi1;
         const float_mask ft2 = less_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi2);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = select_float(ft2, all_float(1), ft5);
-        const float_vector ft7 = all_float(1) + ft5;
-        const float_vector ft8 = ft6 / ft7;
-        const float_vector ft9 = ft0 * ft8;
-        const float_vector ft10 = fi0 * ft9;
-        PUT_f32(out0, i, left, ft10);
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        PUT_f32(out0, i, left, ft11);
     }
 }
 
-static void g81_f16_in_double(const fused_call *call, size_t n)
+static void g82_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li2;
-        const double_vector ut0 = -ui2;
-        const double_vector lt1 = lt0 * li1;
-        const double_vector ut1 = ut0 * ui1;
-        const double_mask lt2 = less_double(all_double(0), lt1);
-        const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        PUT_f16(out0, i, left, JOINED_f16(lt10, ut10));
+        float_mask doubt = uncertain;
+        const float_vector ft0 = -fi2;
+        const float_vector ft1 = ft0 * fi1;
+        const float_mask ft2 = less_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi2);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        half_vector ht11;
+        int again = any(doubt | unclear_f16(ft11, 9.5f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft11, 9.5f, &ht11);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li2;
+            const double_vector ut0 = -ui2;
+            const double_vector lt1 = lt0 * li1;
+            const double_vector ut1 = ut0 * ui1;
+            const double_mask lt2 = less_double(all_double(0), lt1);
+            const double_mask ut2 = less_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(li2);
+            const double_vector ut3 = absolute_double(ui2);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = absolute_double(li1);
+            const double_vector ut5 = absolute_double(ui1);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+            const double_vector lt8 = all_double(1) + lt6;
+            const double_vector ut8 = all_double(1) + ut6;
+            const double_vector lt9 = lt7 / lt8;
+            const double_vector ut9 = ut7 / ut8;
+            const double_vector lt10 = lt0 * lt9;
+            const double_vector ut10 = ut0 * ut9;
+            const double_vector lt11 = li0 * lt10;
+            const double_vector ut11 = ui0 * ut10;
+            PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
+        } else {
+            PUT_half(out0, i, left, ht11);
+        }
     }
 }
 
-static void g81_bf16_in_double(const fused_call *call, size_t n)
+static void g82_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    int certain = 1;
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li2;
-        const double_vector ut0 = -ui2;
-        const double_vector lt1 = lt0 * li1;
-        const double_vector ut1 = ut0 * ui1;
-        const double_mask lt2 = less_double(all_double(0), lt1);
-        const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        PUT_bf16(out0, i, left, JOINED_bf16(lt10, ut10));
+        float_mask doubt = uncertain;
+        const float_vector ft0 = -fi2;
+        const float_vector ft1 = ft0 * fi1;
+        const float_mask ft2 = less_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi2);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        doubt |= less_float(ft6, all_float(0x1p-60f));
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        half_vector ht11;
+        int again = any(doubt | unclear_bf16(ft11, 9.5f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft11, 9.5f, &ht11);
+            doubt |= less_float(absolute_float(ft11), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li2;
+            const double_vector ut0 = -ui2;
+            const double_vector lt1 = lt0 * li1;
+            const double_vector ut1 = ut0 * ui1;
+            const double_mask lt2 = less_double(all_double(0), lt1);
+            const double_mask ut2 = less_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(li2);
+            const double_vector ut3 = absolute_double(ui2);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = absolute_double(li1);
+            const double_vector ut5 = absolute_double(ui1);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+            const double_vector lt8 = all_double(1) + lt6;
+            const double_vector ut8 = all_double(1) + ut6;
+            const double_vector lt9 = lt7 / lt8;
+            const double_vector ut9 = ut7 / ut8;
+            const double_vector lt10 = lt0 * lt9;
+            const double_vector ut10 = ut0 * ut9;
+            const double_vector lt11 = li0 * lt10;
+            const double_vector ut11 = ui0 * ut10;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
+        } else {
+            PUT_half(out0, i, left, ht11);
+        }
     }
 }
 
-/* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 div:t10,k0 */
-static void g82_f32_in_double(const fused_call *call, size_t n)
+/* neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0 */
+static void g83_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14625,29 +15135,31 @@ static void g82_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui1;
         const double_mask lt2 = less_double(all_double(0), lt1);
         const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li2);
+        const double_vector ut3 = absolute_double(ui2);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        const double_vector lt11 = lt10 / dk0;
-        const double_vector ut11 = ut10 / dk0;
-        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
+        const double_vector lt5 = absolute_double(li1);
+        const double_vector ut5 = absolute_double(ui1);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+        const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+        const double_vector lt8 = all_double(1) + lt6;
+        const double_vector ut8 = all_double(1) + ut6;
+        const double_vector lt9 = lt7 / lt8;
+        const double_vector ut9 = ut7 / ut8;
+        const double_vector lt10 = lt0 * lt9;
+        const double_vector ut10 = ut0 * ut9;
+        const double_vector lt11 = li0 * lt10;
+        const double_vector ut11 = ui0 * ut10;
+        const double_vector lt12 = lt11 / dk0;
+        const double_vector ut12 = ut11 / dk0;
+        PUT_f32(out0, i, left, JOINED_f32(lt12, ut12));
     }
 }
 
-static void g82_f32_plain(const fused_call *call, size_t n)
+static void g83_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14663,177 +15175,94 @@ static void g82_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = -fi2;
         const float_vector ft1 = ft0 * fi1;
         const float_mask ft2 = less_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi2);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = select_float(ft2, all_float(1), ft5);
-        const float_vector ft7 = all_float(1) + ft5;
-        const float_vector ft8 = ft6 / ft7;
-        const float_vector ft9 = ft0 * ft8;
-        const float_vector ft10 = fi0 * ft9;
-        const float_vector ft11 = ft10 / fk0;
-        PUT_f32(out0, i, left, ft11);
-    }
-}
-
-static void g82_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li2;
-        const double_vector ut0 = -ui2;
-        const double_vector lt1 = lt0 * li1;
-        const double_vector ut1 = ut0 * ui1;
-        const double_mask lt2 = less_double(all_double(0), lt1);
-        const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        const double_vector lt11 = lt10 / dk0;
-        const double_vector ut11 = ut10 / dk0;
-        PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
-    }
-}
-
-static void g82_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li2;
-        const double_vector ut0 = -ui2;
-        const double_vector lt1 = lt0 * li1;
-        const double_vector ut1 = ut0 * ui1;
-        const double_mask lt2 = less_double(all_double(0), lt1);
-        const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        const double_vector lt11 = lt10 / dk0;
-        const double_vector ut11 = ut10 / dk0;
-        PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
-    }
-}
-
-/* sub:1,i0 div:i0,t0 log:t1 */
-static void g83_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector lt0 = all_double(1) - li0;
-        const double_vector ut0 = all_double(1) - ui0;
-        const double_vector lt1 = li0 / lt0;
-        const double_vector ut1 = ui0 / ut0;
-        const double_vector lt2 = log_of_double(lt1);
-        const double_vector ut2 = log_of_double(ut1);
-        PUT_f32(out0, i, left, JOINED_f32(lt2, ut2));
-    }
-}
-
-static void g83_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft0 = all_float(1) - fi0;
-        const float_vector ft1 = fi0 / ft0;
-        const float_vector ft2 = log_of_float(ft1);
-        PUT_f32(out0, i, left, ft2);
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        const float_vector ft12 = ft11 / fk0;
+        PUT_f32(out0, i, left, ft12);
     }
 }
 
 static void g83_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(1) - fi0;
-        const float_vector ft1 = fi0 / ft0;
-        const float_vector ft2 = log_of_float(ft1);
-        const float_vector et2 = (absolute_float(ft1) * 3.0f * UNIT) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * 4.0f * UNIT;
-        half_vector ht2;
-        doubt |= unsure_f16(ft2, et2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = -fi2;
+        const float_vector ft1 = ft0 * fi1;
+        const float_mask ft2 = less_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi2);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        const float_vector ft12 = ft11 / fk0;
+        half_vector ht12;
+        int again = any(doubt | unclear_f16(ft12, 12.5f, &ht12));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft12, 12.5f, &ht12);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = all_double(1) - li0;
-            const double_vector ut0 = all_double(1) - ui0;
-            const double_vector lt1 = li0 / lt0;
-            const double_vector ut1 = ui0 / ut0;
-            const double_vector lt2 = log_of_double(lt1);
-            const double_vector ut2 = log_of_double(ut1);
-            PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li2;
+            const double_vector ut0 = -ui2;
+            const double_vector lt1 = lt0 * li1;
+            const double_vector ut1 = ut0 * ui1;
+            const double_mask lt2 = less_double(all_double(0), lt1);
+            const double_mask ut2 = less_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(li2);
+            const double_vector ut3 = absolute_double(ui2);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = absolute_double(li1);
+            const double_vector ut5 = absolute_double(ui1);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+            const double_vector lt8 = all_double(1) + lt6;
+            const double_vector ut8 = all_double(1) + ut6;
+            const double_vector lt9 = lt7 / lt8;
+            const double_vector ut9 = ut7 / ut8;
+            const double_vector lt10 = lt0 * lt9;
+            const double_vector ut10 = ut0 * ut9;
+            const double_vector lt11 = li0 * lt10;
+            const double_vector ut11 = ui0 * ut10;
+            const double_vector lt12 = lt11 / dk0;
+            const double_vector ut12 = ut11 / dk0;
+            PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
         } else {
-            PUT_half(out0, i, left, ht2);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
@@ -14841,32 +15270,82 @@ static void g83_f16_settled(const fused_call *call, size_t n)
 static void g83_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(1) - fi0;
-        const float_vector ft1 = fi0 / ft0;
-        const float_vector ft2 = log_of_float(ft1);
-        const float_vector et2 = (absolute_float(ft1) * 3.0f * UNIT) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * 4.0f * UNIT;
-        half_vector ht2;
-        doubt |= unsure_bf16(ft2, et2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = -fi2;
+        const float_vector ft1 = ft0 * fi1;
+        const float_mask ft2 = less_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi2);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        doubt |= less_float(ft6, all_float(0x1p-60f));
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        const float_vector ft12 = ft11 / fk0;
+        half_vector ht12;
+        int again = any(doubt | unclear_bf16(ft12, 12.5f, &ht12));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft12, 12.5f, &ht12);
+            doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = all_double(1) - li0;
-            const double_vector ut0 = all_double(1) - ui0;
-            const double_vector lt1 = li0 / lt0;
-            const double_vector ut1 = ui0 / ut0;
-            const double_vector lt2 = log_of_double(lt1);
-            const double_vector ut2 = log_of_double(ut1);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li2;
+            const double_vector ut0 = -ui2;
+            const double_vector lt1 = lt0 * li1;
+            const double_vector ut1 = ut0 * ui1;
+            const double_mask lt2 = less_double(all_double(0), lt1);
+            const double_mask ut2 = less_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(li2);
+            const double_vector ut3 = absolute_double(ui2);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = absolute_double(li1);
+            const double_vector ut5 = absolute_double(ui1);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+            const double_vector lt8 = all_double(1) + lt6;
+            const double_vector ut8 = all_double(1) + ut6;
+            const double_vector lt9 = lt7 / lt8;
+            const double_vector ut9 = ut7 / ut8;
+            const double_vector lt10 = lt0 * lt9;
+            const double_vector ut10 = ut0 * ut9;
+            const double_vector lt11 = li0 * lt10;
+            const double_vector ut11 = ui0 * ut10;
+            const double_vector lt12 = lt11 / dk0;
+            const double_vector ut12 = ut11 / dk0;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
         } else {
-            PUT_half(out0, i, left, ht2);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
@@ -14967,13 +15446,14 @@ static void g84_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -14985,15 +15465,16 @@ static void g84_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi0);
         half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, &ht13);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft13, et13, 10.25f, &ht13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15050,13 +15531,14 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15069,16 +15551,17 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi0);
         half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, &ht13);
+        doubt |= unsure_bf16(ft13, et13, 10.25f, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15226,13 +15709,14 @@ static void g85_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15244,17 +15728,18 @@ static void g85_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi0);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = over_float(et13, absolute_float(fk0));
         half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, &ht14);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft14, et14, 15.25f, &ht14);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15316,13 +15801,14 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15335,18 +15821,19 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi0);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = over_float(et13, absolute_float(fk0));
         half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, &ht14);
+        doubt |= unsure_bf16(ft14, et14, 15.25f, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15498,6 +15985,7 @@ static void g86_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -15505,7 +15993,7 @@ static void g86_f16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
         const float_vector fi4 = FETCH_f16(in4, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15517,17 +16005,18 @@ static void g86_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi3);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = et13 * absolute_float(fi0);
         half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, &ht14);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft14, et14, 12.25f, &ht14);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15590,6 +16079,7 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate_bf16(in4, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -15597,7 +16087,7 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
         const float_vector fi4 = FETCH_bf16(in4, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15610,18 +16100,19 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi3);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = et13 * absolute_float(fi0);
         half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, &ht14);
+        doubt |= unsure_bf16(ft14, et14, 12.25f, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15783,6 +16274,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -15790,7 +16282,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
         const float_vector fi4 = FETCH_f16(in4, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15802,19 +16294,20 @@ static void g87_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi3);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = et13 * absolute_float(fi0);
         const float_vector ft15 = ft14 / fk0;
-        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * 3.0f * UNIT;
+        const float_vector et15 = over_float(et14, absolute_float(fk0));
         half_vector ht15;
-        doubt |= unsure_f16(ft15, et15, &ht15);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft15, et15, 17.25f, &ht15);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15882,6 +16375,7 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate_bf16(in4, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -15889,7 +16383,7 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
         const float_vector fi4 = FETCH_bf16(in4, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15902,20 +16396,21 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft9) * 4.5f * UNIT + absolute_float(ft10) * 2.0f * UNIT;
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * 5.5f * UNIT;
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi3);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * 2.0f * UNIT;
+        const float_vector et14 = et13 * absolute_float(fi0);
         const float_vector ft15 = ft14 / fk0;
-        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * 3.0f * UNIT;
+        const float_vector et15 = over_float(et14, absolute_float(fk0));
         half_vector ht15;
-        doubt |= unsure_bf16(ft15, et15, &ht15);
+        doubt |= unsure_bf16(ft15, et15, 17.25f, &ht15);
         doubt |= less_float(absolute_float(ft15), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16051,12 +16546,13 @@ static void g88_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16067,15 +16563,16 @@ static void g88_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = et11 * absolute_float(fi0);
         half_vector ht12;
-        doubt |= unsure_f16(ft12, et12, &ht12);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft12, et12, 10.25f, &ht12);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16126,12 +16623,13 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16143,16 +16641,17 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = et11 * absolute_float(fi0);
         half_vector ht12;
-        doubt |= unsure_bf16(ft12, et12, &ht12);
+        doubt |= unsure_bf16(ft12, et12, 10.25f, &ht12);
         doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16286,12 +16785,13 @@ static void g89_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16302,17 +16802,18 @@ static void g89_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = et11 * absolute_float(fi0);
         const float_vector ft13 = ft12 / fk0;
-        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * 3.0f * UNIT;
+        const float_vector et13 = over_float(et12, absolute_float(fk0));
         half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, &ht13);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft13, et13, 15.25f, &ht13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16368,12 +16869,13 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16385,18 +16887,19 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = et11 * absolute_float(fi0);
         const float_vector ft13 = ft12 / fk0;
-        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * 3.0f * UNIT;
+        const float_vector et13 = over_float(et12, absolute_float(fk0));
         half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, &ht13);
+        doubt |= unsure_bf16(ft13, et13, 15.25f, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16534,13 +17037,14 @@ static void g90_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16551,17 +17055,18 @@ static void g90_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = et11 * absolute_float(fi3);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi0);
         half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, &ht13);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft13, et13, 12.25f, &ht13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16618,13 +17123,14 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16636,18 +17142,19 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = et11 * absolute_float(fi3);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi0);
         half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, &ht13);
+        doubt |= unsure_bf16(ft13, et13, 12.25f, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16795,13 +17302,14 @@ static void g91_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16812,19 +17320,20 @@ static void g91_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = et11 * absolute_float(fi3);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi0);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = over_float(et13, absolute_float(fk0));
         half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, &ht14);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft14, et14, 17.25f, &ht14);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16886,13 +17395,14 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16904,20 +17414,21 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * 4.5f * UNIT + absolute_float(ft8) * 3.5f * UNIT + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * 5.5f * UNIT;
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * 2.0f * UNIT;
+        const float_vector et12 = et11 * absolute_float(fi3);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * 2.0f * UNIT;
+        const float_vector et13 = et12 * absolute_float(fi0);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * 3.0f * UNIT;
+        const float_vector et14 = over_float(et13, absolute_float(fk0));
         half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, &ht14);
+        doubt |= unsure_bf16(ft14, et14, 17.25f, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16999,15 +17510,17 @@ static void g92_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(-0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(-0.5), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-0.5);
@@ -17038,15 +17551,17 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(-0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(-0.5), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-0.5);
@@ -17107,15 +17622,17 @@ static void g93_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(-1);
         const float_mask rt0 = inexact_sub(fi0, all_float(-1), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-1);
@@ -17146,15 +17663,17 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(-1);
         const float_mask rt0 = inexact_sub(fi0, all_float(-1), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-1);
@@ -17215,15 +17734,17 @@ static void g94_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(0);
         const float_mask rt0 = inexact_sub(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0);
@@ -17254,15 +17775,17 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(0);
         const float_mask rt0 = inexact_sub(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0);
@@ -17323,15 +17846,17 @@ static void g95_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(0.5), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0.5);
@@ -17362,15 +17887,17 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(0.5);
         const float_mask rt0 = inexact_sub(fi0, all_float(0.5), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0.5);
@@ -17431,15 +17958,17 @@ static void g96_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(1);
         const float_mask rt0 = inexact_sub(fi0, all_float(1), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(1);
@@ -17470,15 +17999,17 @@ static void g96_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(1);
         const float_mask rt0 = inexact_sub(fi0, all_float(1), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(1);
@@ -17539,15 +18070,17 @@ static void g97_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(2);
         const float_mask rt0 = inexact_sub(fi0, all_float(2), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(2);
@@ -17578,15 +18111,17 @@ static void g97_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - all_float(2);
         const float_mask rt0 = inexact_sub(fi0, all_float(2), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(2);
@@ -17654,16 +18189,18 @@ static void g98_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -17699,16 +18236,18 @@ static void g98_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -17783,17 +18322,19 @@ static void g99_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt0, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -17832,17 +18373,19 @@ static void g99_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt0, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -17938,11 +18481,12 @@ static void g100_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -17952,8 +18496,12 @@ static void g100_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         half_vector ht7;
-        doubt |= close_f16(ft7, 5.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft7, 5.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft7, 5.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -17990,11 +18538,12 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -18004,8 +18553,12 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         half_vector ht7;
-        doubt |= close_bf16(ft7, 5.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft7, 5.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft7, 5.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -18834,11 +19387,12 @@ static void g103_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
         doubt |= rt0;
@@ -18852,7 +19406,8 @@ static void g103_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         half_vector ht6;
         doubt |= middle_f16(ft6, (ft2 & (rt4)) | (~ft2 & (rt5)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -18887,11 +19442,12 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
         doubt |= rt0;
@@ -18905,7 +19461,8 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (ft2 & (rt4)) | (~ft2 & (rt5)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -19703,25 +20260,27 @@ static void g106_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = all_float(0.5) * ft1;
         const float_vector ft4 = ft1 / fk0;
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
-        const float_vector et6 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk1) * 1.0f * UNIT + absolute_float(ft6) * 2.0f * UNIT;
+        const float_vector et6 = absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        const float_vector et7 = absolute_float(ft5) * 6.0f * UNIT + et6;
+        const float_vector et7 = et6;
         half_vector ht7;
-        doubt |= unsure_f16(ft7, et7, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft7, et7, 6.0f, &ht7);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -19764,25 +20323,27 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = all_float(0.5) * ft1;
         const float_vector ft4 = ft1 / fk0;
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
-        const float_vector et6 = absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk1) * 1.0f * UNIT + absolute_float(ft6) * 2.0f * UNIT;
+        const float_vector et6 = absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        const float_vector et7 = absolute_float(ft5) * 6.0f * UNIT + et6;
+        const float_vector et7 = et6;
         half_vector ht7;
-        doubt |= unsure_bf16(ft7, et7, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft7, et7, 6.0f, &ht7);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -21116,11 +21677,12 @@ static void g111_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
         doubt |= rt0;
@@ -21128,7 +21690,8 @@ static void g111_f16_settled(const fused_call *call, size_t n)
         const float_mask rt1 = inexact_mul(ft0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -21153,11 +21716,12 @@ static void g111_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_mask rt0 = inexact_sub(fi0, fi1, ft0);
         doubt |= rt0;
@@ -21165,7 +21729,8 @@ static void g111_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt1 = inexact_mul(ft0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -21711,15 +22276,17 @@ static void g114_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fk0;
         const float_mask rt0 = inexact_sub(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - dk0;
@@ -21755,15 +22322,17 @@ static void g114_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fk0;
         const float_mask rt0 = inexact_sub(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - dk0;
@@ -21861,11 +22430,12 @@ static void g115_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -21875,10 +22445,11 @@ static void g115_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
         half_vector ht8;
-        doubt |= unsure_f16(ft8, et8, &ht8);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft8, et8, 2.0f, &ht8);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -21920,11 +22491,12 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -21934,10 +22506,11 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
         half_vector ht8;
-        doubt |= unsure_bf16(ft8, et8, &ht8);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft8, et8, 2.0f, &ht8);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -22049,12 +22622,13 @@ static void g116_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -22064,12 +22638,13 @@ static void g116_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
         const float_vector ft9 = ft8 * fi2;
-        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = et8 * absolute_float(fi2);
         half_vector ht9;
-        doubt |= unsure_f16(ft9, et9, &ht9);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft9, et9, 4.0f, &ht9);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -22117,12 +22692,13 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -22132,12 +22708,13 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * 5.0f * UNIT + absolute_float(ft7) * 3.0f * UNIT + absolute_float(ft8) * 2.0f * UNIT;
+        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
         const float_vector ft9 = ft8 * fi2;
-        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * 2.0f * UNIT;
+        const float_vector et9 = et8 * absolute_float(fi2);
         half_vector ht9;
-        doubt |= unsure_bf16(ft9, et9, &ht9);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft9, et9, 4.0f, &ht9);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -23415,12 +23992,13 @@ static void g121_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -23429,8 +24007,12 @@ static void g121_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_f16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 4.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 4.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -23469,12 +24051,13 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -23483,8 +24066,12 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_bf16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft6, 4.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft6, 4.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -23588,12 +24175,13 @@ static void g122_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -23603,8 +24191,12 @@ static void g122_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk0;
         half_vector ht7;
-        doubt |= close_f16(ft7, 7.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft7, 7.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft7, 7.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -23648,12 +24240,13 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -23663,8 +24256,12 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk0;
         half_vector ht7;
-        doubt |= close_bf16(ft7, 7.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft7, 7.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft7, 7.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -23759,12 +24356,13 @@ static void g123_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
         doubt |= rt0;
@@ -23776,7 +24374,8 @@ static void g123_f16_settled(const fused_call *call, size_t n)
         const float_mask rt5 = inexact_mul(fi0, ft4, ft5);
         half_vector ht5;
         doubt |= middle_f16(ft5, rt5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -23813,12 +24412,13 @@ static void g123_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
         doubt |= rt0;
@@ -23830,7 +24430,8 @@ static void g123_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt5 = inexact_mul(fi0, ft4, ft5);
         half_vector ht5;
         doubt |= middle_bf16(ft5, rt5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -23929,23 +24530,28 @@ static void g124_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
-        doubt |= less_equal_float(absolute_float(ft1 - all_float(1)), (absolute_float(ft1) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - all_float(1)), (absolute_float(ft1) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = sign_float(ft0);
         const float_vector ft4 = select_float(ft2, ft0, ft3);
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk0;
         half_vector ht6;
-        doubt |= close_f16(ft6, 5.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 5.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 5.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -23988,12 +24594,13 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
         doubt |= rt0;
@@ -24008,7 +24615,8 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt6 = inexact_div(ft5, fk0, ft6);
         half_vector ht6;
         doubt |= middle_bf16(ft6, rt6, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24109,23 +24717,28 @@ static void g125_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_f16(ft6, 5.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 5.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 5.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24167,23 +24780,28 @@ static void g125_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_bf16(ft6, 5.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft6, 5.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft6, 5.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24292,24 +24910,29 @@ static void g126_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        doubt |= close_f16(ft7, 8.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft7, 8.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft7, 8.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24356,24 +24979,29 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
-        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * 1.0f * UNIT + absolute_float(fk0) * 1.0f * UNIT) * 2);
+        doubt |= less_equal_float(absolute_float(ft1 - fk0), (absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_vector ft3 = ft0 / fk0;
         const float_vector ft4 = sign_float(ft0);
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        doubt |= close_bf16(ft7, 8.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft7, 8.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft7, 8.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24459,12 +25087,13 @@ static void g127_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
         doubt |= rt0;
@@ -24473,7 +25102,8 @@ static void g127_f16_settled(const fused_call *call, size_t n)
         const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_f16(ft2, rt2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24504,12 +25134,13 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
         doubt |= rt0;
@@ -24518,7 +25149,8 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_bf16(ft2, rt2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24602,19 +25234,24 @@ static void g128_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(2) * ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
         half_vector ht3;
-        doubt |= close_f16(ft3, 5.0f, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft3, 5.0f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft3, 5.0f, &ht3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24651,12 +25288,13 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_mask rt0 = inexact_sub(fi1, fi2, ft0);
         doubt |= rt0;
@@ -24668,7 +25306,8 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt3 = inexact_div(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24746,19 +25385,21 @@ static void g129_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
         const float_vector ft2 = fi0 * ft1;
         const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_f16(ft2, rt2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24789,19 +25430,21 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
         const float_vector ft2 = fi0 * ft1;
         const float_mask rt2 = inexact_mul(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_bf16(ft2, rt2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24886,12 +25529,13 @@ static void g130_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
         const float_vector ft2 = fi0 * ft1;
@@ -24901,7 +25545,8 @@ static void g130_f16_settled(const fused_call *call, size_t n)
         const float_mask rt3 = inexact_div(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_f16(ft3, rt3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24938,12 +25583,13 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = sign_float(ft0);
         const float_vector ft2 = fi0 * ft1;
@@ -24953,7 +25599,8 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt3 = inexact_div(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25045,12 +25692,13 @@ static void g131_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25058,8 +25706,12 @@ static void g131_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = fi0 * ft4;
         half_vector ht5;
-        doubt |= close_f16(ft5, 6.0f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft5, 6.0f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft5, 6.0f, &ht5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25099,12 +25751,13 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25112,8 +25765,12 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = fi0 * ft4;
         half_vector ht5;
-        doubt |= close_bf16(ft5, 6.0f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft5, 6.0f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft5, 6.0f, &ht5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25217,12 +25874,13 @@ static void g132_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25231,8 +25889,12 @@ static void g132_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk1;
         half_vector ht6;
-        doubt |= close_f16(ft6, 9.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 9.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 9.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25277,12 +25939,13 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25291,9 +25954,13 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk1;
         half_vector ht6;
-        doubt |= close_bf16(ft6, 9.0f, &ht6);
-        doubt |= less_float(absolute_float(ft6), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft6, 9.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft6, 9.0f, &ht6);
+            doubt |= less_float(absolute_float(ft6), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25401,13 +26068,14 @@ static void g133_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25416,8 +26084,12 @@ static void g133_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = ft4 * fi3;
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_f16(ft6, 7.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 7.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 7.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25463,13 +26135,14 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25478,9 +26151,13 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = ft4 * fi3;
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_bf16(ft6, 7.0f, &ht6);
-        doubt |= less_float(absolute_float(ft6), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft6, 7.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft6, 7.0f, &ht6);
+            doubt |= less_float(absolute_float(ft6), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25598,13 +26275,14 @@ static void g134_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25614,8 +26292,12 @@ static void g134_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        doubt |= close_f16(ft7, 10.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft7, 10.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft7, 10.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25666,13 +26348,14 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25682,9 +26365,13 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        doubt |= close_bf16(ft7, 10.0f, &ht7);
-        doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft7, 10.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft7, 10.0f, &ht7);
+            doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -26022,16 +26709,18 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     const double_vector idt3 = 1 / dt3;
     int certain = 1;
     certain &= is_moderate(dt3[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
         half_vector ht4;
         doubt |= close_f16(ft4, 4.0f, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -26095,17 +26784,22 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     const double_vector idt3 = 1 / dt3;
     int certain = 1;
     certain &= is_moderate(dt3[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
         half_vector ht4;
-        doubt |= close_bf16(ft4, 4.0f, &ht4);
-        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f)) & not_equal_float(ft4, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft4, 4.0f, &ht4));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft4, 4.0f, &ht4);
+            doubt |= faded(ft4);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -26234,7 +26928,7 @@ static const fused_entry entries[] = {
      {{NULL, g21_f32_in_double, g21_f32_plain}, {NULL, NULL, NULL}, {g21_f16_settled, NULL, NULL}, {g21_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
-    {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 sub:1,t3 div:t3,t4 log:t5",
+    {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3",
      "", 0,
      {{NULL, g22_f32_in_double, g22_f32_plain}, {NULL, NULL, NULL}, {g22_f16_settled, NULL, NULL}, {g22_bf16_settled, NULL, NULL}},
      {{0}},
@@ -26244,7 +26938,7 @@ static const fused_entry entries[] = {
      {{NULL, g23_f32_in_double, g23_f32_plain}, {NULL, NULL, NULL}, {g23_f16_settled, NULL, NULL}, {g23_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
-    {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 sub:1,t3 div:t3,t4 log:t5",
+    {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3",
      "", 0,
      {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
      {{0}},
@@ -26254,9 +26948,9 @@ static const fused_entry entries[] = {
      {{NULL, g25_f32_in_double, g25_f32_plain}, {NULL, NULL, NULL}, {g25_f16_settled, NULL, NULL}, {g25_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
-    {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 sub:1,t3 div:t3,t4 log:t5",
+    {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3",
      "", 0,
-     {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {NULL, g26_f16_in_double, NULL}, {NULL, g26_bf16_in_double, NULL}},
+     {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2",
@@ -26294,252 +26988,252 @@ static const fused_entry entries[] = {
      {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
+    {"log_of_odds:i0",
+     "", 0,
+     {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
+     {{0}},
+     NULL},
     {"max:i0",
      "m", 0,
-     {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {NULL, g34_f16_in_double, NULL}, {NULL, g34_bf16_in_double, NULL}},
-     {{NULL, g34_f32_in_double_columns, g34_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g34_f16_in_double_columns, NULL}, {NULL, g34_bf16_in_double_columns, NULL}},
-     g34_finish},
+     {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double, NULL}, {NULL, g35_bf16_in_double, NULL}},
+     {{NULL, g35_f32_in_double_columns, g35_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double_columns, NULL}, {NULL, g35_bf16_in_double_columns, NULL}},
+     g35_finish},
     {"max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4",
      "ms", 0,
-     {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double, NULL}, {NULL, g35_bf16_in_double, NULL}},
+     {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {NULL, g36_f16_in_double, NULL}, {NULL, g36_bf16_in_double, NULL}},
      {{0}},
      NULL},
     {"max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2",
      "ms", 1,
-     {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {g36_f16_settled, NULL, NULL}, {g36_bf16_settled, NULL, NULL}},
+     {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {g37_f16_settled, NULL, NULL}, {g37_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10",
      "mss", 0,
-     {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {g37_f16_settled, NULL, NULL}, {g37_bf16_settled, NULL, NULL}},
+     {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {g38_f16_settled, NULL, NULL}, {g38_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17",
      "msss", 1,
-     {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {NULL, g38_f16_in_double, NULL}, {NULL, g38_bf16_in_double, NULL}},
+     {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double, NULL}, {NULL, g39_bf16_in_double, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13",
      "msss", 0,
-     {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double, NULL}, {NULL, g39_bf16_in_double, NULL}},
+     {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double, NULL}, {NULL, g40_bf16_in_double, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9",
      "mss", 0,
-     {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {g40_f16_settled, NULL, NULL}, {g40_bf16_settled, NULL, NULL}},
+     {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {g41_f16_settled, NULL, NULL}, {g41_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4",
      "", 0,
-     {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {g41_f16_settled, NULL, NULL}, {g41_bf16_settled, NULL, NULL}},
+     {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {g42_f16_settled, NULL, NULL}, {g42_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:-1,i1 add:i0,t0",
      "", 0,
-     {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {g42_f16_settled, NULL, g42_f16_plain}, {g42_bf16_settled, NULL, g42_bf16_plain}},
+     {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {g43_f16_settled, NULL, g43_f16_plain}, {g43_bf16_settled, NULL, g43_bf16_plain}},
      {{0}},
      NULL},
     {"mul:-1,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {g43_f16_settled, NULL, g43_f16_plain}, {g43_bf16_settled, NULL, g43_bf16_plain}},
+     {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, g44_f16_plain}, {g44_bf16_settled, NULL, g44_bf16_plain}},
      {{0}},
      NULL},
     {"mul:0,i1 add:i0,t0",
      "", 0,
-     {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, NULL}, {g44_bf16_settled, NULL, NULL}},
+     {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, NULL}, {g45_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:0,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, NULL}, {g45_bf16_settled, NULL, NULL}},
+     {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, NULL}, {g46_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:0.5,i1 add:i0,t0",
      "", 0,
-     {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, g46_f16_plain}, {g46_bf16_settled, NULL, g46_bf16_plain}},
+     {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, g47_f16_plain}, {g47_bf16_settled, NULL, g47_bf16_plain}},
      {{0}},
      NULL},
     {"mul:0.5,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, g47_f16_plain}, {g47_bf16_settled, NULL, g47_bf16_plain}},
+     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, g48_bf16_plain}},
      {{0}},
      NULL},
     {"mul:2,i1 add:i0,t0",
      "", 0,
-     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, NULL}},
+     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:2,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, NULL}},
+     {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,-1",
      "", 0,
-     {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, g50_bf16_plain}},
+     {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, g51_f16_plain}, {g51_bf16_settled, NULL, g51_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms", 1,
-     {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, NULL}, {g51_bf16_settled, NULL, NULL}},
+     {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, NULL}, {g52_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,0",
      "", 0,
-     {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, g52_f16_plain}, {g52_bf16_settled, NULL, g52_bf16_plain}},
+     {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, g53_f16_plain}, {g53_bf16_settled, NULL, g53_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms", 1,
-     {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, NULL}, {g53_bf16_settled, NULL, NULL}},
+     {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, NULL}, {g54_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,0.5",
      "", 0,
-     {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, g54_f16_plain}, {g54_bf16_settled, NULL, g54_bf16_plain}},
+     {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, g55_f16_plain}, {g55_bf16_settled, NULL, g55_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,2",
      "", 0,
-     {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, g55_f16_plain}, {g55_bf16_settled, NULL, g55_bf16_plain}},
+     {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, g56_f16_plain}, {g56_bf16_settled, NULL, g56_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,i1",
      "", 0,
-     {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, g56_f16_plain}, {g56_bf16_settled, NULL, g56_bf16_plain}},
+     {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, g57_f16_plain}, {g57_bf16_settled, NULL, g57_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2",
      "s", 0,
-     {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, NULL}, {g57_bf16_settled, NULL, NULL}},
+     {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, NULL}, {g58_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",
      "s", 0,
-     {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, NULL}, {g58_bf16_settled, NULL, NULL}},
+     {{NULL, g59_f32_in_double, g59_f32_plain}, {NULL, NULL, NULL}, {g59_f16_settled, NULL, NULL}, {g59_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
      "s", 0,
-     {{NULL, g59_f32_in_double, g59_f32_plain}, {NULL, NULL, NULL}, {g59_f16_settled, NULL, NULL}, {g59_bf16_settled, NULL, NULL}},
+     {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, NULL}, {g60_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
      "s", 0,
-     {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, NULL}, {g60_bf16_settled, NULL, NULL}},
+     {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
      "s", 0,
-     {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
+     {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, NULL}, {g62_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,k0",
      "", 0,
-     {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, g62_f16_plain}, {g62_bf16_settled, NULL, g62_bf16_plain}},
+     {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, g63_f16_plain}, {g63_bf16_settled, NULL, g63_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms", 1,
-     {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, NULL}, {g63_bf16_settled, NULL, NULL}},
+     {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:k0,i1 add:i0,t0",
      "", 0,
-     {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
+     {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, NULL}, {g65_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:k0,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, NULL}, {g65_bf16_settled, NULL, NULL}},
+     {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, NULL}, {g66_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
      "", 0,
-     {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, NULL}, {g66_bf16_settled, NULL, NULL}},
+     {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {g67_f16_settled, NULL, NULL}, {g67_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13",
      "s", 0,
-     {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {NULL, g67_f16_in_double, NULL}, {NULL, g67_bf16_in_double, NULL}},
-     {{NULL, g67_f32_in_double_columns, g67_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g67_f16_in_double_columns, NULL}, {NULL, g67_bf16_in_double_columns, NULL}},
-     g67_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
-     "s", 0,
      {{NULL, g68_f32_in_double, g68_f32_plain}, {NULL, NULL, NULL}, {NULL, g68_f16_in_double, NULL}, {NULL, g68_bf16_in_double, NULL}},
      {{NULL, g68_f32_in_double_columns, g68_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g68_f16_in_double_columns, NULL}, {NULL, g68_bf16_in_double_columns, NULL}},
      g68_finish},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
+     "s", 0,
+     {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {NULL, g69_f16_in_double, NULL}, {NULL, g69_bf16_in_double, NULL}},
+     {{NULL, g69_f32_in_double_columns, g69_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g69_f16_in_double_columns, NULL}, {NULL, g69_bf16_in_double_columns, NULL}},
+     g69_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
      "", 0,
-     {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {g69_f16_settled, NULL, NULL}, {g69_bf16_settled, NULL, NULL}},
+     {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {g70_f16_settled, NULL, NULL}, {g70_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14",
      "s", 0,
-     {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {NULL, g70_f16_in_double, NULL}, {NULL, g70_bf16_in_double, NULL}},
-     {{NULL, g70_f32_in_double_columns, g70_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g70_f16_in_double_columns, NULL}, {NULL, g70_bf16_in_double_columns, NULL}},
-     g70_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
-     "s", 0,
      {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {NULL, g71_f16_in_double, NULL}, {NULL, g71_bf16_in_double, NULL}},
      {{NULL, g71_f32_in_double_columns, g71_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g71_f16_in_double_columns, NULL}, {NULL, g71_bf16_in_double_columns, NULL}},
      g71_finish},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
+     "s", 0,
+     {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double, NULL}, {NULL, g72_bf16_in_double, NULL}},
+     {{NULL, g72_f32_in_double_columns, g72_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double_columns, NULL}, {NULL, g72_bf16_in_double_columns, NULL}},
+     g72_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
-     "", 0,
-     {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {g72_f16_settled, NULL, NULL}, {g72_bf16_settled, NULL, NULL}},
-     {{0}},
-     NULL},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
      "", 0,
      {{NULL, g73_f32_in_double, g73_f32_plain}, {NULL, NULL, NULL}, {g73_f16_settled, NULL, NULL}, {g73_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
+     "", 0,
+     {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {g74_f16_settled, NULL, NULL}, {g74_bf16_settled, NULL, NULL}},
+     {{0}},
+     NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13",
-     "s", 0,
-     {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {NULL, g74_f16_in_double, NULL}, {NULL, g74_bf16_in_double, NULL}},
-     {{NULL, g74_f32_in_double_columns, g74_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g74_f16_in_double_columns, NULL}, {NULL, g74_bf16_in_double_columns, NULL}},
-     g74_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
      "s", 0,
      {{NULL, g75_f32_in_double, g75_f32_plain}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double, NULL}, {NULL, g75_bf16_in_double, NULL}},
      {{NULL, g75_f32_in_double_columns, g75_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double_columns, NULL}, {NULL, g75_bf16_in_double_columns, NULL}},
      g75_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
      "s", 0,
      {{NULL, g76_f32_in_double, g76_f32_plain}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double, NULL}, {NULL, g76_bf16_in_double, NULL}},
      {{NULL, g76_f32_in_double_columns, g76_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double_columns, NULL}, {NULL, g76_bf16_in_double_columns, NULL}},
      g76_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
      "s", 0,
      {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double, NULL}, {NULL, g77_bf16_in_double, NULL}},
      {{NULL, g77_f32_in_double_columns, g77_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double_columns, NULL}, {NULL, g77_bf16_in_double_columns, NULL}},
      g77_finish},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
+     "s", 0,
+     {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double, NULL}, {NULL, g78_bf16_in_double, NULL}},
+     {{NULL, g78_f32_in_double_columns, g78_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double_columns, NULL}, {NULL, g78_bf16_in_double_columns, NULL}},
+     g78_finish},
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
      "", 0,
-     {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {g78_f16_settled, NULL, NULL}, {g78_bf16_settled, NULL, NULL}},
+     {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {g79_f16_settled, NULL, NULL}, {g79_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7",
-     "s", 0,
-     {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {NULL, g79_f16_in_double, NULL}, {NULL, g79_bf16_in_double, NULL}},
-     {{NULL, g79_f32_in_double_columns, g79_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g79_f16_in_double_columns, NULL}, {NULL, g79_bf16_in_double_columns, NULL}},
-     g79_finish},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7 div:t8,k0",
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8",
      "s", 0,
      {{NULL, g80_f32_in_double, g80_f32_plain}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double, NULL}, {NULL, g80_bf16_in_double, NULL}},
      {{NULL, g80_f32_in_double_columns, g80_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double_columns, NULL}, {NULL, g80_bf16_in_double_columns, NULL}},
      g80_finish},
-    {"neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9",
-     "", 0,
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0",
+     "s", 0,
      {{NULL, g81_f32_in_double, g81_f32_plain}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double, NULL}, {NULL, g81_bf16_in_double, NULL}},
-     {{0}},
-     NULL},
-    {"neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 div:t10,k0",
+     {{NULL, g81_f32_in_double_columns, g81_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double_columns, NULL}, {NULL, g81_bf16_in_double_columns, NULL}},
+     g81_finish},
+    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10",
      "", 0,
-     {{NULL, g82_f32_in_double, g82_f32_plain}, {NULL, NULL, NULL}, {NULL, g82_f16_in_double, NULL}, {NULL, g82_bf16_in_double, NULL}},
+     {{NULL, g82_f32_in_double, g82_f32_plain}, {NULL, NULL, NULL}, {g82_f16_settled, NULL, NULL}, {g82_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
-    {"sub:1,i0 div:i0,t0 log:t1",
+    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
      "", 0,
      {{NULL, g83_f32_in_double, g83_f32_plain}, {NULL, NULL, NULL}, {g83_f16_settled, NULL, NULL}, {g83_bf16_settled, NULL, NULL}},
      {{0}},

@@ -97,25 +97,38 @@ static inline int is_moderate_bf16(const uint16_t *memory, size_t n)
     return largest <= MOST && smallest >= LEAST - 1;
 }
 
-/* What rounds to two different half numbers, or is none. */
-static inline float_mask differing_f16(float_vector above, float_vector below, half_vector *rounded)
+/* No less than error / size, and little more. */
+static inline float_vector over_float(float_vector error, float_vector size)
 {
 #if defined(HAS_64)
+    return error * (float_vector)_mm512_rcp14_ps((__m512)size) * 1.001f;
+#elif defined(HAS_32)
+    return error * (float_vector)_mm256_rcp_ps((__m256)size) * 1.001f;
+#else
+    return error / size;
+#endif
+}
+
+/* What rounds to two different half numbers, or is none: the lower end of that is made to differ. */
+static inline float_mask differing_f16(float_vector above, float_vector below, half_vector *rounded)
+{
+    const float_vector lower = larger_float(all_float(-INFINITY), below);
+#if defined(HAS_64)
     const __m256i up = _mm512_cvtps_ph((__m512)above, _MM_FROUND_TO_NEAREST_INT);
-    const __m256i down = _mm512_cvtps_ph((__m512)below, _MM_FROUND_TO_NEAREST_INT);
+    const __m256i down = _mm512_cvtps_ph((__m512)lower, _MM_FROUND_TO_NEAREST_INT);
     *rounded = (half_vector)up;
-    return _mm256_cmpneq_epi16_mask(up, down) | not_equal_float(above, above);
+    return _mm256_cmpneq_epi16_mask(up, down);
 #elif defined(HAS_32)
     const __m128i up = _mm256_cvtps_ph((__m256)above, _MM_FROUND_TO_NEAREST_INT);
-    const __m128i down = _mm256_cvtps_ph((__m256)below, _MM_FROUND_TO_NEAREST_INT);
+    const __m128i down = _mm256_cvtps_ph((__m256)lower, _MM_FROUND_TO_NEAREST_INT);
     *rounded = (half_vector)up;
-    return ~(float_mask)_mm256_cvtepi16_epi32(_mm_cmpeq_epi16(up, down)) | not_equal_float(above, above);
+    return ~(float_mask)_mm256_cvtepi16_epi32(_mm_cmpeq_epi16(up, down));
 #else
-    const half_vector down = rounded_f16(below);
+    const half_vector down = rounded_f16(lower);
     *rounded = rounded_f16(above);
-    float_mask doubt = not_equal_float(above, above);
+    float_mask doubt;
     for (int i = 0; i < FLOATS; i++) {
-        doubt[i] |= (*rounded)[i] != down[i] ? -1 : 0;
+        doubt[i] = (*rounded)[i] != down[i] ? -1 : 0;
     }
     return doubt;
 #endif
@@ -124,12 +137,12 @@ static inline float_mask differing_f16(float_vector above, float_vector below, h
 static inline float_mask differing_bf16(float_vector above, float_vector below, half_vector *rounded)
 {
     /* A tie would be rounded up: what lies above it is no tie, and so differs from it. */
-    const float_bits up = (float_bits)above + 0x8000, down = (float_bits)below + 0x7fff;
+    const float_bits up = (float_bits)above + 0x8000, down = (float_bits)larger_float(all_float(-INFINITY), below) + 0x7fff;
     *rounded = upper_halves(up);
 #ifdef HAS_64
-    return _mm512_test_epi32_mask((__m512i)(up ^ down), _mm512_set1_epi32((int)0xffff0000)) | not_equal_float(above, above);
+    return _mm512_test_epi32_mask((__m512i)(up ^ down), _mm512_set1_epi32((int)0xffff0000));
 #else
-    return ((float_words)((up ^ down) & 0xffff0000) != 0) | not_equal_float(above, above);
+    return (float_words)((up ^ down) & 0xffff0000) != 0;
 #endif
 }
 
@@ -142,23 +155,53 @@ static inline float_mask close_f16(float_vector values, float units, half_vector
 
 static inline float_mask close_bf16(float_vector values, float units, half_vector *rounded)
 {
-    /* What is rounded off, counted from just below the middle. */
+    /* What is rounded off, counted from just below the middle; what is no number becomes one that lies there. */
     const uint32_t width = (uint32_t)units + 3;
-    const float_bits raised = (float_bits)values + (0x8000 + width), dropped = raised & 0xffff;
+    const float_bits raised = (float_bits)larger_float(all_float(-0x1.ffp127f), values) + (0x8000 + width), dropped = raised & 0xffff;
     *rounded = upper_halves(raised);
 #ifdef HAS_64
-    return _mm512_cmple_epu32_mask((__m512i)dropped, _mm512_set1_epi32(2 * (int)width)) | not_equal_float(values, values);
+    return _mm512_cmple_epu32_mask((__m512i)dropped, _mm512_set1_epi32(2 * (int)width));
 #else
-    return (float_mask)((float_words)dropped <= 2 * (int32_t)width) | not_equal_float(values, values);
+    return (float_mask)((float_words)dropped <= 2 * (int32_t)width);
 #endif
 }
 
-/* The same for results of which each is off by up to its error. */
-#define UNSURE(half)                                                                                                      \
-    static inline float_mask unsure_##half(float_vector values, float_vector error, half_vector *rounded)                 \
-    {                                                                                                                     \
-        const float_vector slack = error + absolute_float(values) * (2 * UNIT);                                           \
-        return differing_##half(values + slack, values - slack, rounded);                                                 \
+/* Numbers too small for all digits, unless zero. */
+static inline float_mask faded(float_vector values)
+{
+    return less_float(absolute_float(values), all_float(0x1p-90f)) & not_equal_float(values, all_float(0));
+}
+
+/* A first look at the same, in fewer steps: which are certain, but for numbers below `least`, of which nothing is said. */
+static inline float_mask clear_of_middle(float_vector values, uint32_t dropped_values, uint32_t width, float least)
+{
+    const float_bits dropped = ((float_bits)values + (dropped_values / 2 + width)) & (dropped_values - 1);
+#ifdef HAS_64
+    const __mmask16 clear = _mm512_cmpgt_epu32_mask((__m512i)dropped, _mm512_set1_epi32(2 * (int)width));
+    return _mm512_mask_cmp_ps_mask(clear, (__m512)absolute_float(values), _mm512_set1_ps(least), _CMP_GE_OQ);
+#else
+    return (float_mask)((float_words)dropped > 2 * (int32_t)width) & less_equal_float(all_float(least), absolute_float(values));
+#endif
+}
+
+static inline float_mask unclear_f16(float_vector values, float units, half_vector *rounded)
+{
+    *rounded = rounded_f16(values);
+    return ~clear_of_middle(values, 0x2000, (uint32_t)units + 3, 0x1p-14f);
+}
+
+static inline float_mask unclear_bf16(float_vector values, float units, half_vector *rounded)
+{
+    *rounded = upper_halves((float_bits)values + 0x8000);
+    return ~clear_of_middle(values, 0x10000, (uint32_t)units + 3, 0x1p-90f);
+}
+
+/* The same for results of which each is off by up to its error besides. */
+#define UNSURE(half)                                                                                                            \
+    static inline float_mask unsure_##half(float_vector values, float_vector error, float units, half_vector *rounded)          \
+    {                                                                                                                           \
+        const float_vector slack = fma_float(absolute_float(values), all_float((units + 2) * UNIT), error);                     \
+        return differing_##half(values + slack, values - slack, rounded);                                                       \
     }
 UNSURE(f16)
 UNSURE(bf16)
