@@ -311,15 +311,34 @@ static inline void store_largest_float(double *sums, float_vector largest, float
     store_largest_double(sums, lower_half(found), upper_half(found));
 }
 
+#ifdef HAS_64
+/* With halves, and with quarters of either, in each other's place. */
+static inline double_vector other_half(double_vector values)
+{
+    return (double_vector)_mm512_shuffle_f64x2((__m512d)values, (__m512d)values, 0x4e);
+}
+
+static inline double_vector other_quarter(double_vector values)
+{
+    return (double_vector)_mm512_shuffle_f64x2((__m512d)values, (__m512d)values, 0xb1);
+}
+#endif
+
 static inline double sums_of(double_vector low, double_vector high)
 {
     double_vector sums = low + high;
+#ifdef HAS_64
+    sums += other_half(sums);
+    sums += other_quarter(sums);
+    return sums[0] + sums[1];
+#else
     for (int width = DOUBLES / 2; width; width /= 2) {
         for (int k = 0; k < width; k++) {
             sums[k] += sums[k + width];
         }
     }
     return sums[0];
+#endif
 }
 
 /* Counts are exact in float: no vector has 2^24 of anything. */
@@ -335,9 +354,15 @@ static inline double counts_of(float_vector counts)
 
 static inline double largest_double_of(double_vector low, double_vector high)
 {
-    const double_vector both = maximum_double(low, high);
+    double_vector both = maximum_double(low, high);
+    int count = DOUBLES;
+#ifdef HAS_64
+    both = maximum_double(both, other_half(both));
+    both = maximum_double(both, other_quarter(both));
+    count = 2;
+#endif
     double best = both[0];
-    for (int k = 1; k < DOUBLES; k++) {
+    for (int k = 1; k < count; k++) {
         best = best >= both[k] || best != best ? best : both[k];
     }
     return best;
