@@ -76,14 +76,14 @@ def last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
     last = graph.phases - 1
     given = {name: graph.signs[name]._replace(units=1, error="") for name in (*graph.rows, *graph.kept)}
     for name, step in graph.steps.items():  # of half types, products of two inputs have few enough digits
-        if step.op == "mul" and all(argument in graph.inputs for argument in step.arguments):
+        if step.op == "mul" and all(graph.is_input(argument) for argument in step.arguments):
             given[name] = graph.signs[name]._replace(units=0, error="")
     errors = Errors(graph, graph.needed(graph.wanted(last), at_hand=graph.kept), given)
     return errors, [errors.bounds[name] for name in graph.lane_outputs if graph.levels[name] == last]
 
 
 def _expression(graph: Graph, step: Step, arguments: Sequence[str], lane: str) -> str:
-    if step.op == "div" and _by_reciprocal(graph, step, lane):
+    if step.op == "div" and _by_reciprocal(graph, step):
         return f"{arguments[0]} * i{arguments[1]}"
     if step.op in _PREFIX:
         return f"{_PREFIX[step.op]}{arguments[0]}"
@@ -97,10 +97,10 @@ def _expression(graph: Graph, step: Step, arguments: Sequence[str], lane: str) -
     return f"{named}_{lane}({', '.join(arguments)})"
 
 
-def _by_reciprocal(graph: Graph, step: Step, lane: str) -> bool:
-    """Whether a row is divided by as float: where functions are not exact either, a product with its reciprocal will do."""
+def _by_reciprocal(graph: Graph, step: Step) -> bool:
+    """Whether elements are divided by a number of a row: where functions are not exact either, a product with its reciprocal will do."""
     dear = any(one.op in DEAR for one in graph.steps.values())
-    return lane == "float" and step.arguments[1] in graph.rows and graph.is_lane(step.arguments[0]) and dear
+    return step.arguments[1] in graph.rows and graph.is_lane(step.arguments[0]) and dear
 
 
 class _Kernel:
@@ -117,7 +117,7 @@ class _Kernel:
     def text(self) -> Iterator[str]:
         """Its lines."""
         body = [line for phase in range(self.graph.phases) for line in _without_unused(list(self._phase(phase)))]
-        uses = Counter(re.findall(r"\b(?:d|f|if)[kxt]\d+\b", "\n".join(body)))
+        uses = Counter(re.findall(r"\b(?:d|f|id|if)[kxt]\d+\b", "\n".join(body)))
         yield f"static void {self.name}(const fused_call *call, size_t n)"
         yield "{"
         for name in self.graph.inputs:
@@ -126,13 +126,15 @@ class _Kernel:
             yield f"    void *const out{self.graph.outputs.index(name)} = call->outs[{self.graph.outputs.index(name)}];"
         if self.graph.lane_outputs:
             yield "    const int streamed = call->streamed;"
+        if self.graph.busy:
+            yield "    const size_t ahead = n <= SHORT_ROW ? n : 0;"
         for name in self.graph.constants:
             for prefix, lane in (("d", "double"), ("f", "float")):
                 if uses[prefix + name]:
                     yield f"    const {lane}_vector {prefix}{name} = all_{lane}(({lane})call->constants[{name[1:]}]);"
         for line in body:
-            row = re.match(r"    const float_vector (i?ft\d+) = joined", line)
-            if not (row and uses[row[1]] == 1):  # rows that are used in double only
+            row = re.match(r"    const (?:float|double)_vector (ft\d+|i[fd]t\d+) = (?:joined|1 / )", line)
+            if not (row and uses[row[1]] == 1):  # rows that are used in one type only
                 yield line
         yield "}"
 
@@ -203,6 +205,10 @@ class _Kernel:
         graph = self.graph
         if not self.columns:
             yield "        const size_t left = n - i;"
+        if phase and phase == graph.busy:
+            for name in graph.inputs:
+                if name[0] == "i":
+                    yield f"        ASK_FOR_{self.storage}(in{name[1:]}, i + ahead);"
         for name in graph.inputs:
             if name in whole:
                 kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)
@@ -311,7 +317,7 @@ class _Kernel:
     def _floats(self, needed: Sequence[str], at_hand: Sequence[str], *, doubtful: bool) -> Iterator[str]:
         """The steps in float, and where they are doubtful."""
         if doubtful:
-            yield "        float_mask doubt = first_ones(0);"
+            yield "        float_mask doubt = uncertain;"
         for name in needed:
             if name in at_hand:
                 yield f"        const float_vector f{name} = read_float((const float *)call->kept[{self.graph.kept.index(name)}] + i);"
@@ -357,6 +363,7 @@ class _Kernel:
                 yield f"    certain &= is_float(call->constants[{name[1:]}]);"
             if name[0] == "i" and self.storage == "bf16" and not self.exactness.applies and graph.has_products:
                 yield f"    certain &= is_moderate_bf16(in{name[1:]}, n);"
+        yield "    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);"
 
     def _inexact(self, name: str) -> Iterator[str]:
         """Where a step is not exact, if that matters."""
@@ -387,19 +394,28 @@ class _Kernel:
 
     def _settle(self, stored: Sequence[str], whole: Sequence[str]) -> Iterator[str]:
         graph, (errors, _) = self.graph, last_errors(self.graph)
+        unclear, second = "", []
         for name in stored:
             bound = errors.bounds[name]
             yield f"        half_vector h{name};"
             if self.exactness.applies:
                 yield f"        doubt |= middle_{self.storage}(f{name}, {self._rounded(name) or 'first_ones(0)'}, &h{name});"
                 continue
-            if bound.error:
-                yield f"        doubt |= unsure_{self.storage}(f{name}, {bound.error}, &h{name});"
+            own = f"{float(bound.units)}f, &h{name}"
+            look = f"unsure_{self.storage}(f{name}, {bound.error}, {own})" if bound.error else f"close_{self.storage}(f{name}, {own})"
+            looks = [f"doubt |= {look};", *self._faded(name, whole)]
+            if bound.error or self._is_often_small():
+                yield from (f"        {look}" for look in looks)
             else:
-                yield f"        doubt |= close_{self.storage}(f{name}, {float(bound.units)}f, &h{name});"
-            if self.storage == "bf16":
-                yield from self._faded(name, whole)
-        yield "        if (UNLIKELY(!certain || any(doubt))) {"
+                unclear += f" | unclear_{self.storage}(f{name}, {own})"
+                second += looks
+        yield f"        int again = any(doubt{unclear});"
+        if second:
+            yield "        if (UNLIKELY(again)) {"
+            yield from (f"            {look}" for look in second)
+            yield "            again = any(doubt);"
+            yield "        }"
+        yield "        if (UNLIKELY(again)) {"
         yield from self._halves(whole, (), "            ")
         for name in stored:
             place = f"out{graph.outputs.index(name)}, i, left"
@@ -408,6 +424,11 @@ class _Kernel:
         for name in stored:
             yield f"            PUT_half(out{graph.outputs.index(name)}, i, left, h{name});"
         yield "        }"
+
+    def _is_often_small(self) -> bool:
+        """Whether a first look is of no use: shares of a row are small, where zeros are chosen there are some."""
+        chosen = any(step.op == "where" and "0" in step.arguments for step in self.graph.steps.values())
+        return chosen or (bool(self.graph.rows) and self.storage == "f16")
 
     def _rounded(self, name: str) -> str:
         """Where a result has been rounded, as an expression; of a choice, where what was chosen has."""
@@ -423,13 +444,12 @@ class _Kernel:
         return " | ".join(one for one in found if one)
 
     def _faded(self, name: str, whole: Sequence[str]) -> Iterator[str]:
-        """A number may have become too small for float: exponentials, unless zero, as in bfloat16 too; products of many numbers."""
-        ops = [self.graph.steps[one].op for one in whole if one in self.graph.steps]
-        little = f"less_float(absolute_float(f{name}), all_float(0x1p-90f))"
+        """A bfloat16 number may have become too small for float: exponentials, unless zero, as it is then too; products of many numbers."""
+        ops = [self.graph.steps[one].op for one in whole if one in self.graph.steps and self.storage == "bf16"]
         if sum(op in ("mul", "div", "square") for op in ops) > 3:
-            yield f"        doubt |= {little};"
+            yield f"doubt |= less_float(absolute_float(f{name}), all_float(0x1p-90f));"
         elif any(op.startswith("exp") for op in ops):
-            yield f"        doubt |= {little} & not_equal_float(f{name}, all_float(0));"
+            yield f"doubt |= faded(f{name});"
 
     # Reductions
 
@@ -508,6 +528,7 @@ class _Kernel:
             if graph.steps[name].op not in MASKS:
                 yield f"    const float_vector f{name} = joined(d{name}, d{name});"
                 yield f"    const float_vector if{name} = joined(1 / d{name}, 1 / d{name});"
+                yield f"    const double_vector id{name} = 1 / d{name};"
         for name in names:
             if name in graph.row_outputs:
                 yield f"    call->results[{graph.outputs.index(name)}] = d{name}[0];"

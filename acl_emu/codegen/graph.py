@@ -6,6 +6,7 @@ finished, and the next phase begins.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import NamedTuple
@@ -13,14 +14,14 @@ from typing import NamedTuple
 REDUCTIONS = ("sum", "max")
 COMPARED = ("less", "less_equal", "equal", "not_equal")
 MASKS = (*COMPARED, "and", "or", "not")
-DEAR = ("exp", "exp_of_difference", "log", "log1p")
+DEAR = ("exp", "exp_of_difference", "exp_of_product", "log", "log1p", "log_of_odds")
 """Worth keeping for a later phase, rather than computing again."""
 _EXACT = ("neg", "abs", "sign", "maximum", "minimum", "where", "as_number", *MASKS)
 FLOAT_DIGITS = 24
 _RANGED_DIGITS = 11
 """Of float16; a type with less has the range of float."""
 _ROUNDING = ("add", "sub", "mul", "div", "square")
-_FUNCTION_UNITS = {"exp": 2.5, "exp_of_difference": 2.5, "log": 2.0, "log1p": 3.0}
+_FUNCTION_UNITS = {"exp": 2.5, "exp_of_difference": 2.5, "exp_of_product": 3.0, "log": 2.0, "log1p": 3.0, "log_of_odds": 3.5}
 """The accuracy of engine_vector.h, twice the ulps that tests find."""
 
 
@@ -35,21 +36,23 @@ class Bound(NamedTuple):
     """What is known of a number that is computed in float: how far it may be off, and its sign."""
 
     units: float
-    """In 2^-24 of the number itself; infinite where that is not known beforehand."""
+    """In 2^-24 of the number itself, besides the error if there is one; infinite where that is not known beforehand."""
     positive: bool = False
     negative: bool = False
     error: str = ""
-    """Else a vector that bounds it, which is computed along with the number; none where nothing is known."""
+    """A vector that bounds the rest, which is computed along with the number; none where nothing is known."""
     part: bool = False
     """Whether it lies between 0 and 1."""
 
     @property
     def known(self) -> bool:
         """Whether there is a bound at all."""
-        return self.units < UNKNOWN or bool(self.error)
+        return self.units < UNKNOWN
 
     def of(self, name: str) -> str:
         """How far a number of that name may be off, as an expression; none where it is exact."""
+        if self.units and self.error:
+            return f"fma_float(absolute_float({name}), all_float({float(self.units)}f * UNIT), {self.error})"
         return self.error or (f"absolute_float({name}) * ({float(self.units)}f * UNIT)" if self.units else "")
 
 
@@ -84,6 +87,11 @@ class Graph:
     def is_lane(self, name: str) -> bool:
         """Whether a name stands for a number of each element."""
         return name[0] in "im" or (name in self.steps and name not in self.rows)
+
+    def is_input(self, name: str) -> bool:
+        """Whether a name stands for an input, of whichever sign."""
+        step = self.steps.get(name)
+        return name in self.inputs or (step is not None and step.op in ("neg", "abs") and self.is_input(step.arguments[0]))
 
     @property
     def lane_outputs(self) -> list[str]:
@@ -124,6 +132,12 @@ class Graph:
             earlier = {name for name, step in self.steps.items() if step.op in DEAR and self.is_lane(name) and self.levels[name] < phase}
             found |= earlier.intersection(self.needed(self.wanted(phase), at_hand=earlier))
         return [name for name in self.steps if name in found]
+
+    @cached_property
+    def busy(self) -> int:
+        """The phase after the first that has most to compute while memory could be read; 0 where none has."""
+        counts = Counter(self.levels[name] for name, step in self.steps.items() if step.op in DEAR and self.is_lane(name))
+        return max(range(self.phases), key=lambda phase: (counts[phase] if phase else 0, -phase))
 
     def needed(self, wanted: Iterable[str], *, at_hand: Collection[str] = ()) -> list[str]:
         """Inputs and steps of elements that the wanted ones are computed from, themselves included, in order."""
@@ -232,42 +246,45 @@ class Errors:
                 if argument not in self.bounds:
                     value = float(argument)
                     self.bounds[argument] = Bound(0, value >= 0, value <= 0)
-            bound = _bound(step, [self.bounds[argument] for argument in step.arguments])
+            bound = _bound(step, [one._replace(units=UNKNOWN) if one.error else one for one in self._arguments(step)])
             if not bound.known:
-                error = self._error(name, step)
+                error, units = self._error(name, step)
                 if error:
                     self.computed[name] = error
-                    bound = bound._replace(error=f"e{name}")
+                    bound = bound._replace(units=units, error=f"e{name}")
             self.bounds[name] = bound
 
-    def _error(self, name: str, step: Step) -> str:
-        """A bound that has to be computed: absolute errors add up, and are scaled by what their numbers are multiplied by."""
-        bounds = [self.bounds[argument] for argument in step.arguments]
+    def _arguments(self, step: Step) -> list[Bound]:
+        return [self.bounds[argument] for argument in step.arguments]
+
+    def _error(self, name: str, step: Step) -> tuple[str, float]:
+        """A bound to compute, and units besides: absolute errors add up, and are scaled by what their numbers are multiplied by."""
+        bounds = self._arguments(step)
         if not all(bound.known for bound in bounds):
-            return ""
+            return "", 0
         names = [spelled(argument, "float", "f") for argument in step.arguments]
+        sizes = [name if bound.positive else f"absolute_float({name})" for name, bound in zip(names, bounds, strict=True)]
         errors = [bound.of(spelling) for bound, spelling in zip(bounds, names, strict=True)]
-        result = f"f{name}"
-        own = f"absolute_float({result}) * ({{:.1f}}f * UNIT)"
+        units = [bound.units for bound in bounds]
         if step.op in ("add", "sub", "maximum", "minimum"):
-            return f"fma_float(absolute_float({result}), all_float(2 * UNIT), {total(errors)})"
+            return total(errors), 2
         if step.op == "where":
-            return total(errors[1:])
+            return total(bound.error for bound in bounds[1:]), max(units[1:])
         if step.op in ("neg", "abs"):
-            return errors[0]
+            return bounds[0].error, units[0]
         if step.op == "mul":
-            crossed = [
-                f"({error}) * absolute_float({other})" if error else "" for error, other in zip(errors, reversed(names), strict=True)
-            ]
-            return total([*crossed, own.format(2)])
-        if step.op == "div" and not bounds[1].error:
-            return total([f"({errors[0]}) / absolute_float({names[1]})", own.format(bounds[1].units + 2)])
-        if step.op in ("exp", "exp_of_difference") and any(errors):
-            return total([f"({total(errors)}) * 1.5f * {result}", own.format(4)])
-        if step.op in ("log", "log1p") and errors[0]:
-            inside = names[0] if step.op == "log" else f"({names[0]} + 1)"
-            return total([f"({errors[0]}) * 1.5f / absolute_float({inside})", own.format(4)])
-        return ""
+            crossed = [f"{bound.error} * {size}" if bound.error else "" for bound, size in zip(bounds, reversed(sizes), strict=True)]
+            return total(crossed), sum(units) + 2
+        if step.op == "div" and bounds[0].error and not bounds[1].error:
+            return f"over_float({bounds[0].error}, {sizes[1]})", sum(units) + 4
+        if step.op == "exp_of_product":
+            errors = [f"({error}) * {size}" if error else "" for error, size in zip(errors, reversed(sizes), strict=True)]
+        if step.op in ("exp", "exp_of_difference", "exp_of_product") and any(errors):
+            return f"({total(errors)}) * 1.5f * f{name}", 4
+        if step.op in ("log", "log1p", "log_of_odds") and errors[0]:
+            inside = {"log": "{0}", "log1p": "{0} + 1", "log_of_odds": "{0} * (1 - {0})"}[step.op].format(names[0])
+            return f"over_float(({errors[0]}) * 1.5f, absolute_float({inside}))", 4
+        return "", 0
 
 
 def spelled(name: str, lane: str, prefix: str) -> str:
@@ -305,13 +322,16 @@ def _bound(step: Step, arguments: list[Bound]) -> Bound:
         flipped = second if step.op == "add" else Bound(second.units, second.negative, second.positive)
         positive, negative = first.positive and flipped.positive, first.negative and flipped.negative
         safe = positive or negative or not any(units)
+        if step.op == "add" and "1" in step.arguments and any(argument.part for argument in arguments):
+            return Bound(max(units) / 2 + 1, True)
         return Bound(max(units) + 1 if safe else UNKNOWN, positive, negative)
     if step.op in ("mul", "div", "square"):
         factors = [first, first] if step.op == "square" else [first, second]
         positive = step.op == "square" or (first.positive and second.positive) or (first.negative and second.negative)
         negative = (first.positive and second.negative) or (first.negative and second.positive)
         own: float = 0 if _is_scaling(step) else 1 if step.op != "div" else 2  # a division may be a product with a reciprocal
-        return Bound(sum(factor.units for factor in factors) + own, positive, negative and step.op != "square")
+        part = step.op != "div" and all(factor.part for factor in factors)
+        return Bound(sum(factor.units for factor in factors) + own, positive, negative and step.op != "square", part=part)
     if step.op == "neg":
         return Bound(first.units, first.negative, first.positive)
     if step.op == "abs":
@@ -330,7 +350,8 @@ def _bound(step: Step, arguments: list[Bound]) -> Bound:
         own = _FUNCTION_UNITS[step.op]
         if step.op == "log1p" and first.positive:
             return Bound(first.units + own, True)
-        part = step.op == "exp" and first.negative
+        product = (first.negative and second.positive) or (first.positive and second.negative)
+        part = (step.op == "exp" and first.negative) or (step.op == "exp_of_product" and product)
         return Bound(own if not any(units) else UNKNOWN, step.op.startswith("exp"), part=part)
     if step.op in REDUCTIONS:
         return Bound(UNKNOWN, first.positive, first.negative and step.op == "sum")

@@ -309,8 +309,8 @@ static void stream(char *to, const char *from, size_t size)
     {                                                                                                                        \
         add_##lane, subtract_##lane, multiply_##lane, divide_##lane, negate_##lane, magnitude_##lane, sign_of_##lane,         \
             square_##lane, larger_of_##lane, smaller_of_##lane, exponential_##lane, exponential_of_difference_##lane,             \
-            logarithm_##lane, logarithm_1p_##lane, square_root_##lane, is_less_##lane, is_less_equal_##lane, is_equal_##lane, \
-            is_not_equal_##lane, both_##lane, either_##lane, inverse_##lane, where_##lane, as_number_##lane, round_f32_##lane,  \
+            exponential_of_product_##lane, logarithm_##lane, logarithm_1p_##lane, logarithm_of_odds_##lane, square_root_##lane,   \
+            is_less_##lane, is_less_equal_##lane, is_equal_##lane, is_not_equal_##lane, both_##lane, either_##lane, inverse_##lane, where_##lane, as_number_##lane, round_f32_##lane,  \
             round_f16_##lane, round_bf16_##lane                                                                              \
     }
 #define LOAD_TABLE(lane)                                                                                                     \

@@ -104,24 +104,84 @@ static inline V NAME(reduced)(V x, V k)
 
 #include "engine_vector.h"
 
+/* x without a power of two, which is `shifted` by what rounds it, and exp() of what is left. */
+#ifdef HAS_64
+/* With sixteenth powers of two from a table, which fits in a vector, and what those lost, a shorter polynomial will do. */
+#define SIXTEENTHS (ROUNDING / 16)
+static const float roots[16] = {1.0f, 1.0442737f, 1.0905077f, 1.1387886f, 1.1892071f, 1.2418578f, 1.2968396f, 1.3542556f, 1.4142135f, 1.4768262f, 1.5422108f, 1.6104903f, 1.6817929f, 1.7562522f, 1.8340081f, 1.9152066f};
+static const float roots_lost[16] = {0.0f, 4.83347e-08f, -1.307754e-08f, 5.3862223e-08f, 3.7976353e-08f, 4.496838e-08f, -4.0189995e-08f, -1.0123349e-08f, 2.4203235e-08f, -4.500899e-08f, 8.070905e-09f, 9.836217e-09f, -2.4755327e-08f, -9.23577e-09f, -1.1239278e-08f, 9.845328e-09f};
+
+static inline V exp_split(V x, V *shifted)
+{
+    const V rounding = all_float(SIXTEENTHS);
+    *shifted = fma_float(x, all_float(1.4426950408889634074f), rounding);
+    return reduced_float(x, *shifted - rounding);
+}
+
+static inline V exp_joined(V r, V shifted)
+{
+    const V root = (V)_mm512_permutexvar_ps((__m512i)shifted, _mm512_loadu_ps(roots));
+    const V lost = (V)_mm512_permutexvar_ps((__m512i)shifted, _mm512_loadu_ps(roots_lost));
+    const V tail = fma_float(fma_float(r, all_float(0.16666667f), all_float(0.50000978f)), r * r, r);
+    return scaled_float(root + fma_float(root, tail, lost), shifted - all_float(SIXTEENTHS));
+}
+#else
+#define exp_split exp_reduced_float
+#define exp_joined exp_of_rest_float
+#endif
+
 /* Off by less than 1 ulp. */
 static inline V exp_of_float(V x)
 {
-    V k;
-    const V r = exp_reduced_float(within_float(x, EXP_LEAST, EXP_MOST), &k);
-    return exp_of_rest_float(r, k);
+    V power;
+    const V r = exp_split(within_float(x, EXP_LEAST, EXP_MOST), &power);
+    return exp_joined(r, power);
+}
+
+/* exp(x + rest) for an x that lost the rest. */
+static inline V exp_made_up(V x, V rest)
+{
+    /* Where the result is zero, infinite or no number, there is nothing to make up for. */
+    const V kept = select_float(less_float(absolute_float(x), all_float(-EXP_LEAST)), rest, all_float(0));
+    V power;
+    const V r = exp_split(within_float(x, EXP_LEAST, EXP_MOST), &power);
+    return exp_joined(r + kept, power);
 }
 
 /* exp(x - y), with what the difference loses. */
 static inline V exp_of_difference_float(V x, V y)
 {
     const V difference = x - y, other = difference - x;
-    const V rest = (x - (difference - other)) - (y + other);
-    /* Where the result is zero, infinite or no number, there is nothing to make up for. */
-    const V kept = select_float(less_float(absolute_float(difference), all_float(-EXP_LEAST)), rest, all_float(0));
+    return exp_made_up(difference, (x - (difference - other)) - (y + other));
+}
+
+/* z - x × y, not rounded, for a z that is near the product. */
+static inline V lost_of_product(V x, V y, V z)
+{
+#if defined(HAS_64) || defined(HAS_32)
+    return fma_float(-x, y, z);
+#else
+    /* Products of half the digits are exact. */
+    const V x1 = (V)((I)x & ~0xfff), y1 = (V)((I)y & ~0xfff), x2 = x - x1, y2 = y - y1;
+    return z - x1 * y1 - x1 * y2 - x2 * y1 - x2 * y2;
+#endif
+}
+
+/* exp(x × y), with what the product loses. */
+static inline V exp_of_product_float(V x, V y)
+{
+    const V product = x * y;
+    return exp_made_up(product, -lost_of_product(x, y, product));
+}
+
+/* log(x / (1 - x)), with what the difference and the quotient lose. */
+static inline V log_of_odds_float(V x)
+{
+    const V one = all_float(1), zero = all_float(0), whole = one - x, odds = x / whole;
+    const V rest = (lost_of_product(odds, whole, x) - odds * (one - whole - x)) / whole;
     V k;
-    const V r = exp_reduced_float(within_float(difference, EXP_LEAST, EXP_MOST), &k);
-    return exp_of_rest_float(r + kept, k);
+    const V m = split_float(odds, &k, 1), value = log_polynomial_float(m - one + scaled_float(rest, -k), k);
+    return beyond_float(odds, select_float(less_float(odds, zero), all_float(NAN), value), all_float(-INFINITY));
 }
 
 #include "engine_forget.h"
@@ -194,11 +254,11 @@ static inline V exp_of_double(V x)
 #ifdef HAS_64
     /* With sixteenth powers of two from a table, which fits in two vectors, a shorter polynomial will do. */
     static const double roots[16] = {1.0, 1.0442737824274138, 1.0905077326652577, 1.1387886347566916, 1.189207115002721, 1.241857812073484, 1.2968395546510096, 1.3542555469368927, 1.4142135623730951, 1.4768261459394993, 1.5422108254079407, 1.6104903319492543, 1.681792830507429, 1.7562521603732995, 1.8340080864093424, 1.9152065613971474};
-    const V rounding = all_double(ROUNDING), shifted = fma_double(inside, all_double(16 * 1.4426950408889634074), rounding);
-    const V k = shifted - rounding, r = fma_double(-k, all_double(0.69314718055994530942 / 16), inside), r2 = r * r;
+    const V rounding = all_double(ROUNDING / 16), shifted = fma_double(inside, all_double(1.4426950408889634074), rounding);
+    const V k = shifted - rounding, r = reduced_double(inside, k), r2 = r * r;
     const V root = (V)_mm512_permutex2var_pd(_mm512_loadu_pd(roots), (__m512i)shifted, _mm512_loadu_pd(roots + 8));
     const V p01 = fma_double(r, all_double(1.0 / 6), all_double(0.5)), p23 = fma_double(r, all_double(1.0 / 120), all_double(1.0 / 24));
-    return scaled_double(fma_double(root, fma_double(fma_double(p23, r2, p01), r2, r), root), k * (1.0 / 16));
+    return scaled_double(fma_double(root, fma_double(fma_double(p23, r2, p01), r2, r), root), k);
 #else
     V k;
     const V r = exp_reduced_double(inside, &k);
@@ -209,6 +269,16 @@ static inline V exp_of_double(V x)
 static inline V exp_of_difference_double(V x, V y)
 {
     return exp_of_double(x - y);
+}
+
+static inline V exp_of_product_double(V x, V y)
+{
+    return exp_of_double(x * y);
+}
+
+static inline V log_of_odds_double(V x)
+{
+    return log_of_double(x / (1 - x));
 }
 
 #include "engine_forget.h"

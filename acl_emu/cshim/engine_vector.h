@@ -71,13 +71,13 @@ static inline V NAME(sign)(V x)
     return NAME(select)(NAME(equal)(x, zero), zero, side);
 }
 
-/* The larger of two numbers, if both are. */
+/* The larger of two numbers; x, if one of them is none. */
 static inline V NAME(larger)(V x, V y)
 {
 #if defined(HAS_64) || defined(HAS_32)
     return (V)WIDE(max)((BARE)y, (BARE)x);
 #else
-    return NAME(select)(x >= y, x, y);
+    return NAME(select)(y > x, y, x);
 #endif
 }
 

@@ -291,7 +291,7 @@ static void run_block(const job *work, room *own, int64_t unit)
             streamed &= read || (work->ways[k] == IN_MEMORY && here.streamed);
         }
         const int64_t asked = turned_last ? 0 : acl_emu_wished(&soon) / at.rows + 1;
-        const fused_call call = {row + program->reads, (const void *const *)row, own->constants, own->kept, own->sums, own->results, PARTIALS, streamed};
+        const fused_call call = {.outs = row + program->reads, .ins = (const void *const *)row, .constants = own->constants, .streamed = streamed};
         for (int64_t i = 0; i < at.rows; i++) {
             work->kernel(&call, (size_t)at.columns);
             acl_emu_ask(&soon, asked);

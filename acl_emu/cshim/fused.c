@@ -37,15 +37,17 @@ static void g0_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_f16(fi0, all_float(-0.5));
         doubt |= inexact_add_f16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-0.5);
@@ -76,15 +78,17 @@ static void g0_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_bf16(fi0, all_float(-0.5));
         doubt |= inexact_add_bf16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-0.5);
@@ -145,15 +149,17 @@ static void g1_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_f16(fi0, all_float(-1));
         doubt |= inexact_add_f16(fi0, all_float(-1), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-1);
@@ -184,15 +190,17 @@ static void g1_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_bf16(fi0, all_float(-1));
         doubt |= inexact_add_bf16(fi0, all_float(-1), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(-1);
@@ -253,15 +261,17 @@ static void g2_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_f16(fi0, all_float(0));
         doubt |= inexact_add_f16(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0);
@@ -292,15 +302,17 @@ static void g2_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_bf16(fi0, all_float(0));
         doubt |= inexact_add_bf16(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0);
@@ -361,15 +373,17 @@ static void g3_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_f16(fi0, all_float(0.5));
         doubt |= inexact_add_f16(fi0, all_float(0.5), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0.5);
@@ -400,15 +414,17 @@ static void g3_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_bf16(fi0, all_float(0.5));
         doubt |= inexact_add_bf16(fi0, all_float(0.5), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(0.5);
@@ -469,15 +485,17 @@ static void g4_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_f16(fi0, all_float(1));
         doubt |= inexact_add_f16(fi0, all_float(1), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(1);
@@ -508,15 +526,17 @@ static void g4_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_bf16(fi0, all_float(1));
         doubt |= inexact_add_bf16(fi0, all_float(1), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(1);
@@ -577,15 +597,17 @@ static void g5_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_f16(fi0, all_float(2));
         doubt |= inexact_add_f16(fi0, all_float(2), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(2);
@@ -616,15 +638,17 @@ static void g5_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_bf16(fi0, all_float(2));
         doubt |= inexact_add_bf16(fi0, all_float(2), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + all_double(2);
@@ -692,16 +716,18 @@ static void g6_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_f16(fi0, fi1);
         doubt |= inexact_add_f16(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -737,16 +763,18 @@ static void g6_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_bf16(fi0, fi1);
         doubt |= inexact_add_bf16(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -817,15 +845,17 @@ static void g7_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_f16(fi0, fk0);
         doubt |= inexact_add_f16(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + dk0;
@@ -861,15 +891,17 @@ static void g7_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_add_bf16(fi0, fk0);
         doubt |= inexact_add_bf16(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 + dk0;
@@ -931,14 +963,19 @@ static void g8_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi0);
         half_vector ht0;
-        doubt |= close_f16(ft0, 2.5f, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft0, 2.5f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft0, 2.5f, &ht0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
@@ -956,15 +993,20 @@ static void g8_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi0);
         half_vector ht0;
-        doubt |= close_bf16(ft0, 2.5f, &ht0);
-        doubt |= less_float(absolute_float(ft0), all_float(0x1p-90f)) & not_equal_float(ft0, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft0, 2.5f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft0, 2.5f, &ht0);
+            doubt |= faded(ft0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
@@ -1021,16 +1063,21 @@ static void g9_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi0);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = ft0 * fx0;
         half_vector ht1;
-        doubt |= close_f16(ft1, 3.5f, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft1, 3.5f, &ht1));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft1, 3.5f, &ht1);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
@@ -1055,18 +1102,23 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi0);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = ft0 * fx0;
         half_vector ht1;
-        doubt |= close_bf16(ft1, 3.5f, &ht1);
-        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f)) & not_equal_float(ft1, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft1, 3.5f, &ht1));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft1, 3.5f, &ht1);
+            doubt |= faded(ft1);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_double(li0);
@@ -1171,18 +1223,20 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (3.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (3.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_f16(ft3, et3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft3, et3, 2.0f, &ht3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -1226,19 +1280,21 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = read_float((const float *)call->kept[0] + i);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (3.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (3.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_bf16(ft3, et3, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft3, et3, 2.0f, &ht3);
+        doubt |= faded(ft3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -1305,18 +1361,23 @@ static void g11_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         half_vector ht2;
-        doubt |= close_f16(ft2, 3.5f, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft2, 3.5f, &ht2));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft2, 3.5f, &ht2);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1343,20 +1404,25 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         half_vector ht2;
-        doubt |= close_bf16(ft2, 3.5f, &ht2);
-        doubt |= less_float(absolute_float(ft2), all_float(0x1p-90f)) & not_equal_float(ft2, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft2, 3.5f, &ht2));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft2, 3.5f, &ht2);
+            doubt |= faded(ft2);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1426,19 +1492,24 @@ static void g12_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / all_float(2);
         half_vector ht3;
-        doubt |= close_f16(ft3, 5.5f, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft3, 5.5f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft3, 5.5f, &ht3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1467,11 +1538,12 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
@@ -1479,9 +1551,13 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / all_float(2);
         half_vector ht3;
-        doubt |= close_bf16(ft3, 5.5f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft3, 5.5f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft3, 5.5f, &ht3);
+            doubt |= faded(ft3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1558,19 +1634,24 @@ static void g13_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
         half_vector ht3;
-        doubt |= close_f16(ft3, 6.5f, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft3, 6.5f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft3, 6.5f, &ht3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1602,11 +1683,12 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
@@ -1614,9 +1696,13 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
         half_vector ht3;
-        doubt |= close_bf16(ft3, 6.5f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft3, 6.5f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft3, 6.5f, &ht3);
+            doubt |= faded(ft3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -1698,24 +1784,26 @@ static void g14_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * absolute_float(fi0);
         half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft4, et4, 8.5f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -1750,26 +1838,28 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * absolute_float(fi0);
         half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, &ht4);
-        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f)) & not_equal_float(ft4, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft4, et4, 8.5f, &ht4);
+        doubt |= faded(ft4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -1858,26 +1948,28 @@ static void g15_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * absolute_float(fi0);
         const float_vector ft5 = ft4 / all_float(2);
-        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * (2.0f * UNIT);
+        const float_vector et5 = over_float(et4, all_float(2));
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft5, et5, 12.5f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -1914,28 +2006,30 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * absolute_float(fi0);
         const float_vector ft5 = ft4 / all_float(2);
-        const float_vector et5 = (et4) / absolute_float(all_float(2)) + absolute_float(ft5) * (2.0f * UNIT);
+        const float_vector et5 = over_float(et4, all_float(2));
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft5, et5, 12.5f, &ht5);
+        doubt |= faded(ft5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2031,26 +2125,28 @@ static void g16_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * absolute_float(fi0);
         const float_vector ft5 = ft4 / fk0;
-        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * (3.0f * UNIT);
+        const float_vector et5 = over_float(et4, absolute_float(fk0));
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft5, et5, 13.5f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2090,28 +2186,30 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT));
+        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
         const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = (absolute_float(ft0) * (2.5f * UNIT)) * absolute_float(ft2) + (et2) * absolute_float(ft0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * ft0;
         const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = (et3) * absolute_float(fi0) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * absolute_float(fi0);
         const float_vector ft5 = ft4 / fk0;
-        const float_vector et5 = (et4) / absolute_float(fk0) + absolute_float(ft5) * (3.0f * UNIT);
+        const float_vector et5 = over_float(et4, absolute_float(fk0));
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft5, et5, 13.5f, &ht5);
+        doubt |= faded(ft5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2188,16 +2286,21 @@ static void g17_f16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         doubt |= less_float(all_float(0x1p60f), ft0);
         const float_vector ft1 = ft0 / fx1;
         half_vector ht1;
-        doubt |= close_f16(ft1, 4.5f, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft1, 4.5f, &ht1));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft1, 4.5f, &ht1);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_difference_double(li0, dx0);
@@ -2226,18 +2329,23 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
         doubt |= less_float(all_float(0x1p60f), ft0);
         doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft1 = ft0 / fx1;
         half_vector ht1;
-        doubt |= close_bf16(ft1, 4.5f, &ht1);
-        doubt |= less_float(absolute_float(ft1), all_float(0x1p-90f)) & not_equal_float(ft1, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft1, 4.5f, &ht1));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft1, 4.5f, &ht1);
+            doubt |= faded(ft1);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = exp_of_difference_double(li0, dx0);
@@ -2407,11 +2515,12 @@ static void g19_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(all_float(0), fi1);
         const float_vector ft1 = absolute_float(fi1);
         const float_vector ft2 = ft1 * all_float(-0.5);
@@ -2423,8 +2532,12 @@ static void g19_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = all_float(1) + ft7;
         const float_vector ft9 = ft6 / ft8;
         half_vector ht9;
-        doubt |= close_f16(ft9, 16.0f, &ht9);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft9, 13.0f, &ht9));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft9, 13.0f, &ht9);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2465,11 +2578,12 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(all_float(0), fi1);
         const float_vector ft1 = absolute_float(fi1);
         const float_vector ft2 = ft1 * all_float(-0.5);
@@ -2482,9 +2596,13 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = all_float(1) + ft7;
         const float_vector ft9 = ft6 / ft8;
         half_vector ht9;
-        doubt |= close_bf16(ft9, 16.0f, &ht9);
-        doubt |= less_float(absolute_float(ft9), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft9, 13.0f, &ht9));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft9, 13.0f, &ht9);
+            doubt |= less_float(absolute_float(ft9), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2577,11 +2695,12 @@ static void g20_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2591,7 +2710,8 @@ static void g20_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= close_f16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2624,11 +2744,12 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2641,7 +2762,8 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2733,11 +2855,12 @@ static void g21_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2746,8 +2869,12 @@ static void g21_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, fk0, ft5);
         half_vector ht6;
-        doubt |= close_f16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 4.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 4.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2784,11 +2911,12 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -2801,7 +2929,8 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, fk0, ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -2827,7 +2956,7 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 sub:1,t3 div:t3,t4 log:t5 */
+/* less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3 */
 static void g22_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -2846,13 +2975,9 @@ static void g22_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = select_double(ut1, all_double(1), ui0);
         const double_vector lt3 = select_double(lt0, all_double(0), lt2);
         const double_vector ut3 = select_double(ut0, all_double(0), ut2);
-        const double_vector lt4 = all_double(1) - lt3;
-        const double_vector ut4 = all_double(1) - ut3;
-        const double_vector lt5 = lt3 / lt4;
-        const double_vector ut5 = ut3 / ut4;
-        const double_vector lt6 = log_of_double(lt5);
-        const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
+        const double_vector lt4 = log_of_odds_double(lt3);
+        const double_vector ut4 = log_of_odds_double(ut3);
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
@@ -2868,10 +2993,8 @@ static void g22_f32_plain(const fused_call *call, size_t n)
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_vector ft2 = select_float(ft1, all_float(1), fi0);
         const float_vector ft3 = select_float(ft0, all_float(0), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(out0, i, left, ft6);
+        const float_vector ft4 = log_of_odds_float(ft3);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
@@ -2881,21 +3004,20 @@ static void g22_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_vector ft2 = select_float(ft1, all_float(1), fi0);
         const float_vector ft3 = select_float(ft0, all_float(0), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
-        half_vector ht6;
-        doubt |= unsure_f16(ft6, et6, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft4 = log_of_odds_float(ft3);
+        half_vector ht4;
+        doubt |= close_f16(ft4, 3.5f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lt0 = less_double(li0, all_double(0));
@@ -2906,15 +3028,11 @@ static void g22_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut1, all_double(1), ui0);
             const double_vector lt3 = select_double(lt0, all_double(0), lt2);
             const double_vector ut3 = select_double(ut0, all_double(0), ut2);
-            const double_vector lt4 = all_double(1) - lt3;
-            const double_vector ut4 = all_double(1) - ut3;
-            const double_vector lt5 = lt3 / lt4;
-            const double_vector ut5 = ut3 / ut4;
-            const double_vector lt6 = log_of_double(lt5);
-            const double_vector ut6 = log_of_double(ut5);
-            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(out0, i, left, ht6);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -2925,22 +3043,20 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(0));
         const float_mask ft1 = less_float(all_float(1), fi0);
         const float_vector ft2 = select_float(ft1, all_float(1), fi0);
         const float_vector ft3 = select_float(ft0, all_float(0), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
-        half_vector ht6;
-        doubt |= unsure_bf16(ft6, et6, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft4 = log_of_odds_float(ft3);
+        half_vector ht4;
+        doubt |= close_bf16(ft4, 3.5f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lt0 = less_double(li0, all_double(0));
@@ -2951,15 +3067,11 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut1, all_double(1), ui0);
             const double_vector lt3 = select_double(lt0, all_double(0), lt2);
             const double_vector ut3 = select_double(ut0, all_double(0), ut2);
-            const double_vector lt4 = all_double(1) - lt3;
-            const double_vector ut4 = all_double(1) - ut3;
-            const double_vector lt5 = lt3 / lt4;
-            const double_vector ut5 = ut3 / ut4;
-            const double_vector lt6 = log_of_double(lt5);
-            const double_vector ut6 = log_of_double(ut5);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(out0, i, left, ht6);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3025,11 +3137,12 @@ static void g23_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -3039,7 +3152,8 @@ static void g23_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= close_f16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -3072,11 +3186,12 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -3089,7 +3204,8 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -3115,7 +3231,7 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 sub:1,t3 div:t3,t4 log:t5 */
+/* less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3 */
 static void g24_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -3134,13 +3250,9 @@ static void g24_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = select_double(ut1, all_double(0), ui0);
         const double_vector lt3 = select_double(lt0, all_double(1), lt2);
         const double_vector ut3 = select_double(ut0, all_double(1), ut2);
-        const double_vector lt4 = all_double(1) - lt3;
-        const double_vector ut4 = all_double(1) - ut3;
-        const double_vector lt5 = lt3 / lt4;
-        const double_vector ut5 = ut3 / ut4;
-        const double_vector lt6 = log_of_double(lt5);
-        const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
+        const double_vector lt4 = log_of_odds_double(lt3);
+        const double_vector ut4 = log_of_odds_double(ut3);
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
@@ -3156,10 +3268,8 @@ static void g24_f32_plain(const fused_call *call, size_t n)
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_vector ft2 = select_float(ft1, all_float(0), fi0);
         const float_vector ft3 = select_float(ft0, all_float(1), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(out0, i, left, ft6);
+        const float_vector ft4 = log_of_odds_float(ft3);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
@@ -3169,21 +3279,20 @@ static void g24_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_vector ft2 = select_float(ft1, all_float(0), fi0);
         const float_vector ft3 = select_float(ft0, all_float(1), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
-        half_vector ht6;
-        doubt |= unsure_f16(ft6, et6, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft4 = log_of_odds_float(ft3);
+        half_vector ht4;
+        doubt |= close_f16(ft4, 3.5f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lt0 = less_double(li0, all_double(1));
@@ -3194,15 +3303,11 @@ static void g24_f16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut1, all_double(0), ui0);
             const double_vector lt3 = select_double(lt0, all_double(1), lt2);
             const double_vector ut3 = select_double(ut0, all_double(1), ut2);
-            const double_vector lt4 = all_double(1) - lt3;
-            const double_vector ut4 = all_double(1) - ut3;
-            const double_vector lt5 = lt3 / lt4;
-            const double_vector ut5 = ut3 / ut4;
-            const double_vector lt6 = log_of_double(lt5);
-            const double_vector ut6 = log_of_double(ut5);
-            PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
-            PUT_half(out0, i, left, ht6);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3213,22 +3318,20 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, all_float(1));
         const float_mask ft1 = less_float(all_float(0), fi0);
         const float_vector ft2 = select_float(ft1, all_float(0), fi0);
         const float_vector ft3 = select_float(ft0, all_float(1), ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        const float_vector et6 = (absolute_float(ft5) * (3.0f * UNIT)) * 1.5f / absolute_float(ft5) + absolute_float(ft6) * (4.0f * UNIT);
-        half_vector ht6;
-        doubt |= unsure_bf16(ft6, et6, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft4 = log_of_odds_float(ft3);
+        half_vector ht4;
+        doubt |= close_bf16(ft4, 3.5f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lt0 = less_double(li0, all_double(1));
@@ -3239,15 +3342,11 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut2 = select_double(ut1, all_double(0), ui0);
             const double_vector lt3 = select_double(lt0, all_double(1), lt2);
             const double_vector ut3 = select_double(ut0, all_double(1), ut2);
-            const double_vector lt4 = all_double(1) - lt3;
-            const double_vector ut4 = all_double(1) - ut3;
-            const double_vector lt5 = lt3 / lt4;
-            const double_vector ut5 = ut3 / ut4;
-            const double_vector lt6 = log_of_double(lt5);
-            const double_vector ut6 = log_of_double(ut5);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
-            PUT_half(out0, i, left, ht6);
+            PUT_half(out0, i, left, ht4);
         }
     }
 }
@@ -3323,11 +3422,12 @@ static void g25_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, fk0);
         doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * (1.0f * UNIT)) * 2);
         const float_mask ft1 = less_float(fk1, fi0);
@@ -3339,7 +3439,8 @@ static void g25_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= close_f16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -3380,11 +3481,12 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
     certain &= is_float(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_float(fi0, fk0);
         const float_mask ft1 = less_float(fk1, fi0);
         const float_mask ft2 = ft0 | ft1;
@@ -3397,7 +3499,8 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (~ft2 & (rt5)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -3423,7 +3526,7 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 sub:1,t3 div:t3,t4 log:t5 */
+/* less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3 */
 static void g26_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -3444,13 +3547,9 @@ static void g26_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut2 = select_double(ut1, dk1, ui0);
         const double_vector lt3 = select_double(lt0, dk0, lt2);
         const double_vector ut3 = select_double(ut0, dk0, ut2);
-        const double_vector lt4 = all_double(1) - lt3;
-        const double_vector ut4 = all_double(1) - ut3;
-        const double_vector lt5 = lt3 / lt4;
-        const double_vector ut5 = ut3 / ut4;
-        const double_vector lt6 = log_of_double(lt5);
-        const double_vector ut6 = log_of_double(ut5);
-        PUT_f32(out0, i, left, JOINED_f32(lt6, ut6));
+        const double_vector lt4 = log_of_odds_double(lt3);
+        const double_vector ut4 = log_of_odds_double(ut3);
+        PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
 
@@ -3468,70 +3567,104 @@ static void g26_f32_plain(const fused_call *call, size_t n)
         const float_mask ft1 = less_float(fk1, fi0);
         const float_vector ft2 = select_float(ft1, fk1, fi0);
         const float_vector ft3 = select_float(ft0, fk0, ft2);
-        const float_vector ft4 = all_float(1) - ft3;
-        const float_vector ft5 = ft3 / ft4;
-        const float_vector ft6 = log_of_float(ft5);
-        PUT_f32(out0, i, left, ft6);
+        const float_vector ft4 = log_of_odds_float(ft3);
+        PUT_f32(out0, i, left, ft4);
     }
 }
 
-static void g26_f16_in_double(const fused_call *call, size_t n)
+static void g26_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
+    const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
+    const float_vector fk1 = all_float((float)call->constants[1]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lt0 = less_double(li0, dk0);
-        const double_mask ut0 = less_double(ui0, dk0);
-        const double_mask lt1 = less_double(dk1, li0);
-        const double_mask ut1 = less_double(dk1, ui0);
-        const double_vector lt2 = select_double(lt1, dk1, li0);
-        const double_vector ut2 = select_double(ut1, dk1, ui0);
-        const double_vector lt3 = select_double(lt0, dk0, lt2);
-        const double_vector ut3 = select_double(ut0, dk0, ut2);
-        const double_vector lt4 = all_double(1) - lt3;
-        const double_vector ut4 = all_double(1) - ut3;
-        const double_vector lt5 = lt3 / lt4;
-        const double_vector ut5 = ut3 / ut4;
-        const double_vector lt6 = log_of_double(lt5);
-        const double_vector ut6 = log_of_double(ut5);
-        PUT_f16(out0, i, left, JOINED_f16(lt6, ut6));
+        float_mask doubt = uncertain;
+        const float_mask ft0 = less_float(fi0, fk0);
+        doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * (1.0f * UNIT)) * 2);
+        const float_mask ft1 = less_float(fk1, fi0);
+        doubt |= less_equal_float(absolute_float(fk1 - fi0), (absolute_float(fk1) * (1.0f * UNIT)) * 2);
+        const float_vector ft2 = select_float(ft1, fk1, fi0);
+        const float_vector ft3 = select_float(ft0, fk0, ft2);
+        const float_vector ft4 = log_of_odds_float(ft3);
+        const float_vector et4 = over_float((absolute_float(ft3) * (1.0f * UNIT)) * 1.5f, absolute_float(ft3 * (1 - ft3)));
+        half_vector ht4;
+        doubt |= unsure_f16(ft4, et4, 4.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lt0 = less_double(li0, dk0);
+            const double_mask ut0 = less_double(ui0, dk0);
+            const double_mask lt1 = less_double(dk1, li0);
+            const double_mask ut1 = less_double(dk1, ui0);
+            const double_vector lt2 = select_double(lt1, dk1, li0);
+            const double_vector ut2 = select_double(ut1, dk1, ui0);
+            const double_vector lt3 = select_double(lt0, dk0, lt2);
+            const double_vector ut3 = select_double(ut0, dk0, ut2);
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
+        } else {
+            PUT_half(out0, i, left, ht4);
+        }
     }
 }
 
-static void g26_bf16_in_double(const fused_call *call, size_t n)
+static void g26_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const double_vector dk0 = all_double((double)call->constants[0]);
+    const float_vector fk0 = all_float((float)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
+    const float_vector fk1 = all_float((float)call->constants[1]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_mask lt0 = less_double(li0, dk0);
-        const double_mask ut0 = less_double(ui0, dk0);
-        const double_mask lt1 = less_double(dk1, li0);
-        const double_mask ut1 = less_double(dk1, ui0);
-        const double_vector lt2 = select_double(lt1, dk1, li0);
-        const double_vector ut2 = select_double(ut1, dk1, ui0);
-        const double_vector lt3 = select_double(lt0, dk0, lt2);
-        const double_vector ut3 = select_double(ut0, dk0, ut2);
-        const double_vector lt4 = all_double(1) - lt3;
-        const double_vector ut4 = all_double(1) - ut3;
-        const double_vector lt5 = lt3 / lt4;
-        const double_vector ut5 = ut3 / ut4;
-        const double_vector lt6 = log_of_double(lt5);
-        const double_vector ut6 = log_of_double(ut5);
-        PUT_bf16(out0, i, left, JOINED_bf16(lt6, ut6));
+        float_mask doubt = uncertain;
+        const float_mask ft0 = less_float(fi0, fk0);
+        doubt |= less_equal_float(absolute_float(fi0 - fk0), (absolute_float(fk0) * (1.0f * UNIT)) * 2);
+        const float_mask ft1 = less_float(fk1, fi0);
+        doubt |= less_equal_float(absolute_float(fk1 - fi0), (absolute_float(fk1) * (1.0f * UNIT)) * 2);
+        const float_vector ft2 = select_float(ft1, fk1, fi0);
+        const float_vector ft3 = select_float(ft0, fk0, ft2);
+        const float_vector ft4 = log_of_odds_float(ft3);
+        const float_vector et4 = over_float((absolute_float(ft3) * (1.0f * UNIT)) * 1.5f, absolute_float(ft3 * (1 - ft3)));
+        half_vector ht4;
+        doubt |= unsure_bf16(ft4, et4, 4.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_mask lt0 = less_double(li0, dk0);
+            const double_mask ut0 = less_double(ui0, dk0);
+            const double_mask lt1 = less_double(dk1, li0);
+            const double_mask ut1 = less_double(dk1, ui0);
+            const double_vector lt2 = select_double(lt1, dk1, li0);
+            const double_vector ut2 = select_double(ut1, dk1, ui0);
+            const double_vector lt3 = select_double(lt0, dk0, lt2);
+            const double_vector ut3 = select_double(ut0, dk0, ut2);
+            const double_vector lt4 = log_of_odds_double(lt3);
+            const double_vector ut4 = log_of_odds_double(ut3);
+            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
+        } else {
+            PUT_half(out0, i, left, ht4);
+        }
     }
 }
 
@@ -3587,11 +3720,12 @@ static void g27_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3599,7 +3733,8 @@ static void g27_f16_settled(const fused_call *call, size_t n)
         const float_mask rt3 = inexact_mul_f16(fi0, ft2, ft3);
         half_vector ht3;
         doubt |= middle_f16(ft3, rt3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -3644,11 +3779,12 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3656,7 +3792,8 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt3 = inexact_mul_bf16(fi0, ft2, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -3749,11 +3886,12 @@ static void g28_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3763,7 +3901,8 @@ static void g28_f16_settled(const fused_call *call, size_t n)
         const float_mask rt4 = inexact_div_f16(ft3, all_float(2), ft4);
         half_vector ht4;
         doubt |= middle_f16(ft4, rt4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -3792,11 +3931,12 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3806,7 +3946,8 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt4 = inexact_div_bf16(ft3, all_float(2), ft4);
         half_vector ht4;
         doubt |= middle_bf16(ft4, rt4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -3889,11 +4030,12 @@ static void g29_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3903,7 +4045,8 @@ static void g29_f16_settled(const fused_call *call, size_t n)
         const float_mask rt4 = inexact_div_f16(ft3, fk0, ft4);
         half_vector ht4;
         doubt |= middle_f16(ft4, rt4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -3936,11 +4079,12 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_mask ft0 = less_equal_float(fi2, all_float(0));
         const float_vector ft1 = -fi2;
         const float_vector ft2 = select_float(ft0, all_float(0), ft1);
@@ -3950,7 +4094,8 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt4 = inexact_div_bf16(ft3, fk0, ft4);
         half_vector ht4;
         doubt |= middle_bf16(ft4, rt4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li2 = lower_half(fi2);
@@ -4008,14 +4153,19 @@ static void g30_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi0);
         half_vector ht0;
-        doubt |= close_f16(ft0, 2.0f, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft0, 2.0f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft0, 2.0f, &ht0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = log_of_double(li0);
@@ -4033,14 +4183,19 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi0);
         half_vector ht0;
-        doubt |= close_bf16(ft0, 2.0f, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft0, 2.0f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft0, 2.0f, &ht0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = log_of_double(li0);
@@ -4111,22 +4266,24 @@ static void g31_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * absolute_float(fi0);
         half_vector ht3;
-        doubt |= unsure_f16(ft3, et3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft3, et3, 4.0f, &ht3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4159,22 +4316,24 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * absolute_float(fi0);
         half_vector ht3;
-        doubt |= unsure_bf16(ft3, et3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft3, et3, 4.0f, &ht3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4258,24 +4417,26 @@ static void g32_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * absolute_float(fi0);
         const float_vector ft4 = ft3 / all_float(2);
-        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = over_float(et3, all_float(2));
         half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft4, et4, 8.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4310,24 +4471,26 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * absolute_float(fi0);
         const float_vector ft4 = ft3 / all_float(2);
-        const float_vector et4 = (et3) / absolute_float(all_float(2)) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = over_float(et3, all_float(2));
         half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft4, et4, 8.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4418,24 +4581,26 @@ static void g33_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * absolute_float(fi0);
         const float_vector ft4 = ft3 / fk0;
-        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * (3.0f * UNIT);
+        const float_vector et4 = over_float(et3, absolute_float(fk0));
         half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft4, et4, 9.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4473,24 +4638,26 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = log_of_float(fi2);
         const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (2.0f * UNIT));
+        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
         const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft2), all_float(2 * UNIT), et1);
+        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
         const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = (et2) * absolute_float(fi0) + absolute_float(ft3) * (2.0f * UNIT);
+        const float_vector et3 = et2 * absolute_float(fi0);
         const float_vector ft4 = ft3 / fk0;
-        const float_vector et4 = (et3) / absolute_float(fk0) + absolute_float(ft4) * (3.0f * UNIT);
+        const float_vector et4 = over_float(et3, absolute_float(fk0));
         half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft4, et4, 9.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -4514,54 +4681,100 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* max:i0 */
+/* log_of_odds:i0 */
 static void g34_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    float_vector f_t0b = all_float(-INFINITY);
-    float_mask n_t0b = first_ones(0);
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector vt0 = live_float(left, fi0, -INFINITY);
-            f_t0b = larger_float(f_t0b, vt0);
-            n_t0b |= not_equal_float(vt0, vt0);
-        }
-    }
-    f_t0 = larger_float(f_t0, f_t0b);
-    n_t0 |= n_t0b;
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
-}
-
-static void g34_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            l_t0 = maximum_double(l_t0, lower_half(fi0));
-            u_t0 = maximum_double(u_t0, upper_half(fi0));
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector lt0 = log_of_odds_double(li0);
+        const double_vector ut0 = log_of_odds_double(ui0);
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
     }
 }
 
 static void g34_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector ft0 = log_of_odds_float(fi0);
+        PUT_f32(out0, i, left, ft0);
+    }
+}
+
+static void g34_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = log_of_odds_float(fi0);
+        half_vector ht0;
+        int again = any(doubt | unclear_f16(ft0, 3.5f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft0, 3.5f, &ht0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = log_of_odds_double(li0);
+            const double_vector ut0 = log_of_odds_double(ui0);
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g34_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = log_of_odds_float(fi0);
+        half_vector ht0;
+        int again = any(doubt | unclear_bf16(ft0, 3.5f, &ht0));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft0, 3.5f, &ht0);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = log_of_odds_double(li0);
+            const double_vector ut0 = log_of_odds_double(ui0);
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+/* max:i0 */
+static void g35_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     float_vector f_t0b = all_float(-INFINITY);
@@ -4586,7 +4799,7 @@ static void g34_f32_plain(const fused_call *call, size_t n)
     store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
-static void g34_f32_plain_columns(const fused_call *call, size_t n)
+static void g35_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4603,7 +4816,51 @@ static void g34_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g34_f16_in_double(const fused_call *call, size_t n)
+static void g35_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    float_vector f_t0 = all_float(-INFINITY);
+    float_mask n_t0 = first_ones(0);
+    float_vector f_t0b = all_float(-INFINITY);
+    float_mask n_t0b = first_ones(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector vt0 = live_float(left, fi0, -INFINITY);
+        f_t0 = larger_float(f_t0, vt0);
+        n_t0 |= not_equal_float(vt0, vt0);
+        i += FLOATS;
+        if (i < n) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f32(in0, i, left);
+            const float_vector vt0 = live_float(left, fi0, -INFINITY);
+            f_t0b = larger_float(f_t0b, vt0);
+            n_t0b |= not_equal_float(vt0, vt0);
+        }
+    }
+    f_t0 = larger_float(f_t0, f_t0b);
+    n_t0 |= n_t0b;
+    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
+}
+
+static void g35_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            l_t0 = maximum_double(l_t0, lower_half(fi0));
+            u_t0 = maximum_double(u_t0, upper_half(fi0));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t0);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
+    }
+}
+
+static void g35_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
@@ -4630,7 +4887,7 @@ static void g34_f16_in_double(const fused_call *call, size_t n)
     store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
-static void g34_f16_in_double_columns(const fused_call *call, size_t n)
+static void g35_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4647,7 +4904,7 @@ static void g34_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g34_bf16_in_double(const fused_call *call, size_t n)
+static void g35_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     float_vector f_t0 = all_float(-INFINITY);
@@ -4674,7 +4931,7 @@ static void g34_bf16_in_double(const fused_call *call, size_t n)
     store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
 }
 
-static void g34_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g35_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4691,7 +4948,7 @@ static void g34_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g34_finish(const fused_call *call, size_t n)
+static void g35_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt0 = read_double(call->sums + 0 * call->stride + i);
@@ -4700,9 +4957,10 @@ static void g34_finish(const fused_call *call, size_t n)
 }
 
 /* max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4 */
-static void g35_f32_in_double(const fused_call *call, size_t n)
+static void g36_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
@@ -4720,6 +4978,7 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4732,9 +4991,10 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g35_f32_plain(const fused_call *call, size_t n)
+static void g36_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
@@ -4753,6 +5013,7 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft3 = exp_of_difference_float(fi0, ft2);
         l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
@@ -4762,9 +5023,10 @@ static void g35_f32_plain(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g35_f16_in_double(const fused_call *call, size_t n)
+static void g36_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
@@ -4782,6 +5044,7 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4794,9 +5057,10 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g35_bf16_in_double(const fused_call *call, size_t n)
+static void g36_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
@@ -4814,6 +5078,7 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4827,11 +5092,12 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2 */
-static void g36_f32_in_double(const fused_call *call, size_t n)
+static void g37_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4845,6 +5111,7 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4855,21 +5122,23 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
         write_double((double *)call->kept[0] + i, lt1), write_double((double *)call->kept[0] + i + DOUBLES, ut1);
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
+    const double_vector idt2 = 1 / dt2;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const double_vector lt1 = read_double((const double *)call->kept[0] + i);
         const double_vector ut1 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt3 = lt1 / dt2;
-        const double_vector ut3 = ut1 / dt2;
+        const double_vector lt3 = lt1 * idt2;
+        const double_vector ut3 = ut1 * idt2;
         PUT_f32(out0, i, left, JOINED_f32(lt3, ut3));
     }
 }
 
-static void g36_f32_plain(const fused_call *call, size_t n)
+static void g37_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4884,6 +5153,7 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = exp_of_difference_float(fi0, ft0);
         l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
@@ -4900,11 +5170,12 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g36_f16_settled(const fused_call *call, size_t n)
+static void g37_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4918,6 +5189,7 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4929,23 +5201,26 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
     const float_vector ift2 = joined(1 / dt2, 1 / dt2);
+    const double_vector idt2 = 1 / dt2;
     int certain = 1;
     certain &= is_moderate(dt2[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
         half_vector ht3;
         doubt |= close_f16(ft3, 4.0f, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = exp_of_difference_double(li0, dt0);
             const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-            const double_vector lt3 = lt1 / dt2;
-            const double_vector ut3 = ut1 / dt2;
+            const double_vector lt3 = lt1 * idt2;
+            const double_vector ut3 = ut1 * idt2;
             PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
@@ -4953,11 +5228,12 @@ static void g36_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g36_bf16_settled(const fused_call *call, size_t n)
+static void g37_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -4971,6 +5247,7 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -4982,24 +5259,30 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
     const float_vector ift2 = joined(1 / dt2, 1 / dt2);
+    const double_vector idt2 = 1 / dt2;
     int certain = 1;
     certain &= is_moderate(dt2[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
         half_vector ht3;
-        doubt |= close_bf16(ft3, 4.0f, &ht3);
-        doubt |= less_float(absolute_float(ft3), all_float(0x1p-90f)) & not_equal_float(ft3, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft3, 4.0f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft3, 4.0f, &ht3);
+            doubt |= faded(ft3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = exp_of_difference_double(li0, dt0);
             const double_vector ut1 = exp_of_difference_double(ui0, dt0);
-            const double_vector lt3 = lt1 / dt2;
-            const double_vector ut3 = ut1 / dt2;
+            const double_vector lt3 = lt1 * idt2;
+            const double_vector ut3 = ut1 * idt2;
             PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
@@ -5008,11 +5291,12 @@ static void g36_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 */
-static void g37_f32_in_double(const fused_call *call, size_t n)
+static void g38_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5027,6 +5311,7 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5063,11 +5348,12 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g37_f32_plain(const fused_call *call, size_t n)
+static void g38_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5083,6 +5369,7 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -5108,11 +5395,12 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g37_f16_settled(const fused_call *call, size_t n)
+static void g38_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5128,6 +5416,7 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5155,17 +5444,19 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
+        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
+        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_f16(ft11, et11, &ht11);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft11, et11, 2.0f, &ht11);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = li0 - dt0;
@@ -5179,11 +5470,12 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g37_bf16_settled(const fused_call *call, size_t n)
+static void g38_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5199,6 +5491,7 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5226,17 +5519,19 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
+        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
+        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_bf16(ft11, et11, &ht11);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft11, et11, 2.0f, &ht11);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = li0 - dt0;
@@ -5251,12 +5546,13 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17 */
-static void g38_f32_in_double(const fused_call *call, size_t n)
+static void g39_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5271,6 +5567,8 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5296,6 +5594,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
     const double_vector dt15 = all_double(1) + dt9;
+    const double_vector idt15 = 1 / dt15;
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -5311,8 +5610,8 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        const double_vector lt16 = lt3 / dt15;
-        const double_vector ut16 = ut3 / dt15;
+        const double_vector lt16 = lt3 * idt15;
+        const double_vector ut16 = ut3 * idt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
         l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
@@ -5324,12 +5623,13 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g38_f32_plain(const fused_call *call, size_t n)
+static void g39_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5345,6 +5645,8 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -5383,12 +5685,13 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g38_f16_in_double(const fused_call *call, size_t n)
+static void g39_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5403,6 +5706,8 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR_f16(in1, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5428,6 +5733,7 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
     const double_vector dt15 = all_double(1) + dt9;
+    const double_vector idt15 = 1 / dt15;
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -5443,8 +5749,8 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        const double_vector lt16 = lt3 / dt15;
-        const double_vector ut16 = ut3 / dt15;
+        const double_vector lt16 = lt3 * idt15;
+        const double_vector ut16 = ut3 * idt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
         l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
@@ -5456,12 +5762,13 @@ static void g38_f16_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g38_bf16_in_double(const fused_call *call, size_t n)
+static void g39_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5476,6 +5783,8 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR_bf16(in1, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5501,6 +5810,7 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
     const double_vector dt15 = all_double(1) + dt9;
+    const double_vector idt15 = 1 / dt15;
     double_vector l_t13 = all_double(0), u_t13 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -5516,8 +5826,8 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt11 = lt1 - dt10;
         const double_vector ut11 = ut1 - dt10;
-        const double_vector lt16 = lt3 / dt15;
-        const double_vector ut16 = ut3 / dt15;
+        const double_vector lt16 = lt3 * idt15;
+        const double_vector ut16 = ut3 * idt15;
         const double_vector lt17 = lt16 - li1;
         const double_vector ut17 = ut16 - ui1;
         l_t13 = fma_double(live_lower(left, li1, 0), live_lower(left, lt11, 0), l_t13);
@@ -5530,12 +5840,13 @@ static void g38_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13 */
-static void g39_f32_in_double(const fused_call *call, size_t n)
+static void g40_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5551,6 +5862,8 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5596,12 +5909,13 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g39_f32_plain(const fused_call *call, size_t n)
+static void g40_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5618,6 +5932,8 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -5650,12 +5966,13 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g39_f16_in_double(const fused_call *call, size_t n)
+static void g40_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5671,6 +5988,8 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR_f16(in1, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5716,12 +6035,13 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g39_bf16_in_double(const fused_call *call, size_t n)
+static void g40_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5737,6 +6057,8 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR_bf16(in1, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5783,11 +6105,12 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9 */
-static void g40_f32_in_double(const fused_call *call, size_t n)
+static void g41_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5803,6 +6126,7 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5840,11 +6164,12 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g40_f32_plain(const fused_call *call, size_t n)
+static void g41_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5861,6 +6186,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -5887,11 +6213,12 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g40_f16_settled(const fused_call *call, size_t n)
+static void g41_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5908,6 +6235,7 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5936,17 +6264,19 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
+        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
+        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_f16(ft11, et11, &ht11);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft11, et11, 2.0f, &ht11);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = li0 - dt0;
@@ -5960,11 +6290,12 @@ static void g40_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g40_bf16_settled(const fused_call *call, size_t n)
+static void g41_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     float_vector f_t0 = all_float(-INFINITY);
     float_mask n_t0 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5981,6 +6312,7 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t7 = all_double(0), u_t7 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -6009,17 +6341,19 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(dt0[0]);
     certain &= is_moderate(dt10[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = fma_float(absolute_float(ft1), all_float(2 * UNIT), absolute_float(ft0) * (1.0f * UNIT));
+        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft11), all_float(2 * UNIT), et1 + absolute_float(ft10) * (1.0f * UNIT));
+        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_bf16(ft11, et11, &ht11);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft11, et11, 2.0f, &ht11);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = li0 - dt0;
@@ -6034,7 +6368,7 @@ static void g40_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4 */
-static void g41_f32_in_double(const fused_call *call, size_t n)
+static void g42_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6060,7 +6394,7 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f32_plain(const fused_call *call, size_t n)
+static void g42_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6078,16 +6412,17 @@ static void g41_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f16_settled(const fused_call *call, size_t n)
+static void g42_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
         const float_vector ft2 = -ft1;
@@ -6095,8 +6430,12 @@ static void g41_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = log1p_of_part_float(ft3);
         const float_vector ft5 = ft0 - ft4;
         half_vector ht5;
-        doubt |= close_f16(ft5, 6.5f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft5, 6.5f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft5, 6.5f, &ht5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = minimum_double(li0, all_double(0));
@@ -6118,16 +6457,17 @@ static void g41_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g41_bf16_settled(const fused_call *call, size_t n)
+static void g42_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = minimum_float(fi0, all_float(0));
         const float_vector ft1 = absolute_float(fi0);
         const float_vector ft2 = -ft1;
@@ -6136,9 +6476,13 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = log1p_of_part_float(ft3);
         const float_vector ft5 = ft0 - ft4;
         half_vector ht5;
-        doubt |= close_bf16(ft5, 6.5f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft5, 6.5f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft5, 6.5f, &ht5);
+            doubt |= faded(ft5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = minimum_double(li0, all_double(0));
@@ -6161,7 +6505,7 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:-1,i1 add:i0,t0 */
-static void g42_f32_in_double(const fused_call *call, size_t n)
+static void g43_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6183,143 +6527,6 @@ static void g42_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g42_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_f32(out0, i, left, ft1);
-    }
-}
-
-static void g42_f16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = near_add_f16(fi0, ft0);
-        doubt |= inexact_add_f16(fi0, ft0, ft1);
-        half_vector ht1;
-        doubt |= middle_f16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(-1) * li1;
-            const double_vector ut0 = all_double(-1) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
-            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
-        }
-    }
-}
-
-static void g42_f16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_f16(out0, i, left, ft1);
-    }
-}
-
-static void g42_bf16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = near_add_bf16(fi0, ft0);
-        doubt |= inexact_add_bf16(fi0, ft0, ft1);
-        half_vector ht1;
-        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(-1) * li1;
-            const double_vector ut0 = all_double(-1) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
-        }
-    }
-}
-
-static void g42_bf16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_bf16(out0, i, left, ft1);
-    }
-}
-
-/* mul:-1,i1 sub:i0,t0 */
-static void g43_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = all_double(-1) * li1;
-        const double_vector ut0 = all_double(-1) * ui1;
-        const double_vector lt1 = li0 - lt0;
-        const double_vector ut1 = ui0 - ut0;
-        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
-    }
-}
-
 static void g43_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6331,7 +6538,7 @@ static void g43_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_f32(out0, i, left, ft1);
     }
 }
@@ -6343,25 +6550,27 @@ static void g43_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = near_sub_f16(fi0, ft0);
-        doubt |= inexact_sub_f16(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = all_double(-1) * li1;
             const double_vector ut0 = all_double(-1) * ui1;
-            const double_vector lt1 = li0 - lt0;
-            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
             PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
@@ -6380,7 +6589,7 @@ static void g43_f16_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_f16(out0, i, left, ft1);
     }
 }
@@ -6392,25 +6601,27 @@ static void g43_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = near_sub_bf16(fi0, ft0);
-        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = all_double(-1) * li1;
             const double_vector ut0 = all_double(-1) * ui1;
-            const double_vector lt1 = li0 - lt0;
-            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
             PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
@@ -6429,12 +6640,12 @@ static void g43_bf16_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(-1) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_bf16(out0, i, left, ft1);
     }
 }
 
-/* mul:0,i1 add:i0,t0 */
+/* mul:-1,i1 sub:i0,t0 */
 static void g44_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6449,10 +6660,10 @@ static void g44_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = all_double(0) * li1;
-        const double_vector ut0 = all_double(0) * ui1;
-        const double_vector lt1 = li0 + lt0;
-        const double_vector ut1 = ui0 + ut0;
+        const double_vector lt0 = all_double(-1) * li1;
+        const double_vector ut0 = all_double(-1) * ui1;
+        const double_vector lt1 = li0 - lt0;
+        const double_vector ut1 = ui0 - ut0;
         PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
@@ -6467,8 +6678,8 @@ static void g44_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = all_float(0) * fi1;
-        const float_vector ft1 = fi0 + ft0;
+        const float_vector ft0 = all_float(-1) * fi1;
+        const float_vector ft1 = fi0 - ft0;
         PUT_f32(out0, i, left, ft1);
     }
 }
@@ -6480,30 +6691,47 @@ static void g44_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = near_mul_f16(all_float(0), fi1);
-        doubt |= inexact_mul_f16(all_float(0), fi1, ft0);
-        const float_vector ft1 = near_add_f16(fi0, ft0);
-        doubt |= inexact_add_f16(fi0, ft0, ft1);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = all_float(-1) * fi1;
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(0) * li1;
-            const double_vector ut0 = all_double(0) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
+            const double_vector lt0 = all_double(-1) * li1;
+            const double_vector ut0 = all_double(-1) * ui1;
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
             PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
         }
+    }
+}
+
+static void g44_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector ft0 = all_float(-1) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        PUT_f16(out0, i, left, ft1);
     }
 }
 
@@ -6514,26 +6742,27 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = near_mul_bf16(all_float(0), fi1);
-        doubt |= inexact_mul_bf16(all_float(0), fi1, ft0);
-        const float_vector ft1 = near_add_bf16(fi0, ft0);
-        doubt |= inexact_add_bf16(fi0, ft0, ft1);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = all_float(-1) * fi1;
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(0) * li1;
-            const double_vector ut0 = all_double(0) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
+            const double_vector lt0 = all_double(-1) * li1;
+            const double_vector ut0 = all_double(-1) * ui1;
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
             PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
@@ -6541,7 +6770,23 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-/* mul:0,i1 sub:i0,t0 */
+static void g44_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector ft0 = all_float(-1) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        PUT_bf16(out0, i, left, ft1);
+    }
+}
+
+/* mul:0,i1 add:i0,t0 */
 static void g45_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6558,8 +6803,8 @@ static void g45_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = all_double(0) * li1;
         const double_vector ut0 = all_double(0) * ui1;
-        const double_vector lt1 = li0 - lt0;
-        const double_vector ut1 = ui0 - ut0;
+        const double_vector lt1 = li0 + lt0;
+        const double_vector ut1 = ui0 + ut0;
         PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
     }
 }
@@ -6575,7 +6820,7 @@ static void g45_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_f32(out0, i, left, ft1);
     }
 }
@@ -6587,18 +6832,131 @@ static void g45_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_mul_f16(all_float(0), fi1);
+        doubt |= inexact_mul_f16(all_float(0), fi1, ft0);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
+        half_vector ht1;
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = all_double(0) * li1;
+            const double_vector ut0 = all_double(0) * ui1;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
+        } else {
+            PUT_half(out0, i, left, ht1);
+        }
+    }
+}
+
+static void g45_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_mul_bf16(all_float(0), fi1);
+        doubt |= inexact_mul_bf16(all_float(0), fi1, ft0);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
+        half_vector ht1;
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = all_double(0) * li1;
+            const double_vector ut0 = all_double(0) * ui1;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
+        } else {
+            PUT_half(out0, i, left, ht1);
+        }
+    }
+}
+
+/* mul:0,i1 sub:i0,t0 */
+static void g46_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = all_double(0) * li1;
+        const double_vector ut0 = all_double(0) * ui1;
+        const double_vector lt1 = li0 - lt0;
+        const double_vector ut1 = ui0 - ut0;
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
+    }
+}
+
+static void g46_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = all_float(0) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        PUT_f32(out0, i, left, ft1);
+    }
+}
+
+static void g46_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_f16(all_float(0), fi1);
         doubt |= inexact_mul_f16(all_float(0), fi1, ft0);
         const float_vector ft1 = near_sub_f16(fi0, ft0);
         doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -6614,25 +6972,27 @@ static void g45_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g45_bf16_settled(const fused_call *call, size_t n)
+static void g46_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_bf16(all_float(0), fi1);
         doubt |= inexact_mul_bf16(all_float(0), fi1, ft0);
         const float_vector ft1 = near_sub_bf16(fi0, ft0);
         doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -6649,7 +7009,7 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:0.5,i1 add:i0,t0 */
-static void g46_f32_in_double(const fused_call *call, size_t n)
+static void g47_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6671,143 +7031,6 @@ static void g46_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g46_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_f32(out0, i, left, ft1);
-    }
-}
-
-static void g46_f16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = near_add_f16(fi0, ft0);
-        doubt |= inexact_add_f16(fi0, ft0, ft1);
-        half_vector ht1;
-        doubt |= middle_f16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(0.5) * li1;
-            const double_vector ut0 = all_double(0.5) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
-            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
-        }
-    }
-}
-
-static void g46_f16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_f16(out0, i, left, ft1);
-    }
-}
-
-static void g46_bf16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = near_add_bf16(fi0, ft0);
-        doubt |= inexact_add_bf16(fi0, ft0, ft1);
-        half_vector ht1;
-        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = all_double(0.5) * li1;
-            const double_vector ut0 = all_double(0.5) * ui1;
-            const double_vector lt1 = li0 + lt0;
-            const double_vector ut1 = ui0 + ut0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
-        }
-    }
-}
-
-static void g46_bf16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 + ft0;
-        PUT_bf16(out0, i, left, ft1);
-    }
-}
-
-/* mul:0.5,i1 sub:i0,t0 */
-static void g47_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = all_double(0.5) * li1;
-        const double_vector ut0 = all_double(0.5) * ui1;
-        const double_vector lt1 = li0 - lt0;
-        const double_vector ut1 = ui0 - ut0;
-        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
-    }
-}
-
 static void g47_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -6819,7 +7042,7 @@ static void g47_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_f32(out0, i, left, ft1);
     }
 }
@@ -6831,25 +7054,27 @@ static void g47_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = near_sub_f16(fi0, ft0);
-        doubt |= inexact_sub_f16(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_f16(fi0, ft0);
+        doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = all_double(0.5) * li1;
             const double_vector ut0 = all_double(0.5) * ui1;
-            const double_vector lt1 = li0 - lt0;
-            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
             PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
@@ -6868,7 +7093,7 @@ static void g47_f16_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = fi0 - ft0;
+        const float_vector ft1 = fi0 + ft0;
         PUT_f16(out0, i, left, ft1);
     }
 }
@@ -6880,25 +7105,27 @@ static void g47_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(0.5) * fi1;
-        const float_vector ft1 = near_sub_bf16(fi0, ft0);
-        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
+        const float_vector ft1 = near_add_bf16(fi0, ft0);
+        doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
             const double_vector lt0 = all_double(0.5) * li1;
             const double_vector ut0 = all_double(0.5) * ui1;
-            const double_vector lt1 = li0 - lt0;
-            const double_vector ut1 = ui0 - ut0;
+            const double_vector lt1 = li0 + lt0;
+            const double_vector ut1 = ui0 + ut0;
             PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
         } else {
             PUT_half(out0, i, left, ht1);
@@ -6917,13 +7144,154 @@ static void g47_bf16_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector ft0 = all_float(0.5) * fi1;
+        const float_vector ft1 = fi0 + ft0;
+        PUT_bf16(out0, i, left, ft1);
+    }
+}
+
+/* mul:0.5,i1 sub:i0,t0 */
+static void g48_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = all_double(0.5) * li1;
+        const double_vector ut0 = all_double(0.5) * ui1;
+        const double_vector lt1 = li0 - lt0;
+        const double_vector ut1 = ui0 - ut0;
+        PUT_f32(out0, i, left, JOINED_f32(lt1, ut1));
+    }
+}
+
+static void g48_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = all_float(0.5) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        PUT_f32(out0, i, left, ft1);
+    }
+}
+
+static void g48_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = all_float(0.5) * fi1;
+        const float_vector ft1 = near_sub_f16(fi0, ft0);
+        doubt |= inexact_sub_f16(fi0, ft0, ft1);
+        half_vector ht1;
+        doubt |= middle_f16(ft1, first_ones(0), &ht1);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = all_double(0.5) * li1;
+            const double_vector ut0 = all_double(0.5) * ui1;
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
+        } else {
+            PUT_half(out0, i, left, ht1);
+        }
+    }
+}
+
+static void g48_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector ft0 = all_float(0.5) * fi1;
+        const float_vector ft1 = fi0 - ft0;
+        PUT_f16(out0, i, left, ft1);
+    }
+}
+
+static void g48_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = all_float(0.5) * fi1;
+        const float_vector ft1 = near_sub_bf16(fi0, ft0);
+        doubt |= inexact_sub_bf16(fi0, ft0, ft1);
+        half_vector ht1;
+        doubt |= middle_bf16(ft1, first_ones(0), &ht1);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = all_double(0.5) * li1;
+            const double_vector ut0 = all_double(0.5) * ui1;
+            const double_vector lt1 = li0 - lt0;
+            const double_vector ut1 = ui0 - ut0;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
+        } else {
+            PUT_half(out0, i, left, ht1);
+        }
+    }
+}
+
+static void g48_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector ft0 = all_float(0.5) * fi1;
         const float_vector ft1 = fi0 - ft0;
         PUT_bf16(out0, i, left, ft1);
     }
 }
 
 /* mul:2,i1 add:i0,t0 */
-static void g48_f32_in_double(const fused_call *call, size_t n)
+static void g49_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6945,7 +7313,7 @@ static void g48_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f32_plain(const fused_call *call, size_t n)
+static void g49_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6961,24 +7329,26 @@ static void g48_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f16_settled(const fused_call *call, size_t n)
+static void g49_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = near_add_f16(fi0, ft0);
         doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -6994,7 +7364,7 @@ static void g48_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f16_plain(const fused_call *call, size_t n)
+static void g49_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7010,25 +7380,27 @@ static void g48_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g48_bf16_settled(const fused_call *call, size_t n)
+static void g49_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_bf16(all_float(2), fi1);
         doubt |= inexact_mul_bf16(all_float(2), fi1, ft0);
         const float_vector ft1 = near_add_bf16(fi0, ft0);
         doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -7045,7 +7417,7 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:2,i1 sub:i0,t0 */
-static void g49_f32_in_double(const fused_call *call, size_t n)
+static void g50_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7067,7 +7439,7 @@ static void g49_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f32_plain(const fused_call *call, size_t n)
+static void g50_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7083,24 +7455,26 @@ static void g49_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f16_settled(const fused_call *call, size_t n)
+static void g50_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(2) * fi1;
         const float_vector ft1 = near_sub_f16(fi0, ft0);
         doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -7116,7 +7490,7 @@ static void g49_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f16_plain(const fused_call *call, size_t n)
+static void g50_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7132,25 +7506,27 @@ static void g49_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g49_bf16_settled(const fused_call *call, size_t n)
+static void g50_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_bf16(all_float(2), fi1);
         doubt |= inexact_mul_bf16(all_float(2), fi1, ft0);
         const float_vector ft1 = near_sub_bf16(fi0, ft0);
         doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -7167,7 +7543,7 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,-1 */
-static void g50_f32_in_double(const fused_call *call, size_t n)
+static void g51_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7183,7 +7559,7 @@ static void g50_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f32_plain(const fused_call *call, size_t n)
+static void g51_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7196,20 +7572,22 @@ static void g50_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f16_settled(const fused_call *call, size_t n)
+static void g51_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * all_float(-1);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(-1);
@@ -7221,7 +7599,7 @@ static void g50_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f16_plain(const fused_call *call, size_t n)
+static void g51_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7234,20 +7612,22 @@ static void g50_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g50_bf16_settled(const fused_call *call, size_t n)
+static void g51_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 * all_float(-1);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(-1);
@@ -7259,7 +7639,7 @@ static void g50_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g50_bf16_plain(const fused_call *call, size_t n)
+static void g51_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7273,12 +7653,13 @@ static void g50_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g51_f32_in_double(const fused_call *call, size_t n)
+static void g52_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7300,6 +7681,7 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7317,22 +7699,24 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
+    const double_vector idt4 = 1 / dt4;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const double_vector lt3 = read_double((const double *)call->kept[0] + i);
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt5 = lt3 / dt4;
-        const double_vector ut5 = ut3 / dt4;
+        const double_vector lt5 = lt3 * idt4;
+        const double_vector ut5 = ut3 * idt4;
         PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
-static void g51_f32_plain(const fused_call *call, size_t n)
+static void g52_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t2 = all_float(-INFINITY);
     float_mask n_t2 = first_ones(0);
@@ -7351,6 +7735,7 @@ static void g51_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
@@ -7370,12 +7755,13 @@ static void g51_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f16_settled(const fused_call *call, size_t n)
+static void g52_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7397,6 +7783,7 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7415,18 +7802,21 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_f16(ft5, 4.0f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -7437,8 +7827,8 @@ static void g51_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -7446,12 +7836,13 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g51_bf16_settled(const fused_call *call, size_t n)
+static void g52_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7473,6 +7864,7 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7491,19 +7883,25 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
-        doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft5, 4.0f, &ht5);
+            doubt |= faded(ft5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -7514,8 +7912,8 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -7524,7 +7922,7 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0 */
-static void g52_f32_in_double(const fused_call *call, size_t n)
+static void g53_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7540,7 +7938,7 @@ static void g52_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f32_plain(const fused_call *call, size_t n)
+static void g53_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7553,21 +7951,23 @@ static void g52_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f16_settled(const fused_call *call, size_t n)
+static void g53_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_f16(fi0, all_float(0));
         const float_mask rt0 = inexact_mul_f16(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0);
@@ -7579,7 +7979,7 @@ static void g52_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f16_plain(const fused_call *call, size_t n)
+static void g53_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7592,21 +7992,23 @@ static void g52_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g52_bf16_settled(const fused_call *call, size_t n)
+static void g53_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_bf16(fi0, all_float(0));
         const float_mask rt0 = inexact_mul_bf16(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * all_double(0);
@@ -7618,7 +8020,7 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g52_bf16_plain(const fused_call *call, size_t n)
+static void g53_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7632,12 +8034,13 @@ static void g52_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g53_f32_in_double(const fused_call *call, size_t n)
+static void g54_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7659,6 +8062,7 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7676,22 +8080,24 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
+    const double_vector idt4 = 1 / dt4;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const double_vector lt3 = read_double((const double *)call->kept[0] + i);
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt5 = lt3 / dt4;
-        const double_vector ut5 = ut3 / dt4;
+        const double_vector lt5 = lt3 * idt4;
+        const double_vector ut5 = ut3 * idt4;
         PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
-static void g53_f32_plain(const fused_call *call, size_t n)
+static void g54_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t2 = all_float(-INFINITY);
     float_mask n_t2 = first_ones(0);
@@ -7710,6 +8116,7 @@ static void g53_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(0);
@@ -7729,12 +8136,13 @@ static void g53_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f16_settled(const fused_call *call, size_t n)
+static void g54_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7756,6 +8164,7 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7774,18 +8183,21 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_f16(ft5, 4.0f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -7796,8 +8208,8 @@ static void g53_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -7805,12 +8217,13 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g53_bf16_settled(const fused_call *call, size_t n)
+static void g54_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7832,6 +8245,7 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7850,19 +8264,25 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
-        doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft5, 4.0f, &ht5);
+            doubt |= faded(ft5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -7873,8 +8293,8 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -7883,7 +8303,7 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0.5 */
-static void g54_f32_in_double(const fused_call *call, size_t n)
+static void g55_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7899,112 +8319,6 @@ static void g54_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_f32(out0, i, left, ft0);
-    }
-}
-
-static void g54_f16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(0.5);
-        half_vector ht0;
-        doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = li0 * all_double(0.5);
-            const double_vector ut0 = ui0 * all_double(0.5);
-            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
-        } else {
-            PUT_half(out0, i, left, ht0);
-        }
-    }
-}
-
-static void g54_f16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_f16(out0, i, left, ft0);
-    }
-}
-
-static void g54_bf16_settled(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    int certain = 1;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(0.5);
-        half_vector ht0;
-        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = li0 * all_double(0.5);
-            const double_vector ut0 = ui0 * all_double(0.5);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
-        } else {
-            PUT_half(out0, i, left, ht0);
-        }
-    }
-}
-
-static void g54_bf16_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector ft0 = fi0 * all_float(0.5);
-        PUT_bf16(out0, i, left, ft0);
-    }
-}
-
-/* mul:i0,2 */
-static void g55_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector lt0 = li0 * all_double(2);
-        const double_vector ut0 = ui0 * all_double(2);
-        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
-    }
-}
-
 static void g55_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -8013,7 +8327,7 @@ static void g55_f32_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft0 = fi0 * all_float(2);
+        const float_vector ft0 = fi0 * all_float(0.5);
         PUT_f32(out0, i, left, ft0);
     }
 }
@@ -8024,18 +8338,20 @@ static void g55_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = fi0 * all_float(2);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = fi0 * all_float(0.5);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = li0 * all_double(2);
-            const double_vector ut0 = ui0 * all_double(2);
+            const double_vector lt0 = li0 * all_double(0.5);
+            const double_vector ut0 = ui0 * all_double(0.5);
             PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
         } else {
             PUT_half(out0, i, left, ht0);
@@ -8051,7 +8367,7 @@ static void g55_f16_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector ft0 = fi0 * all_float(2);
+        const float_vector ft0 = fi0 * all_float(0.5);
         PUT_f16(out0, i, left, ft0);
     }
 }
@@ -8062,19 +8378,20 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = near_mul_bf16(fi0, all_float(2));
-        const float_mask rt0 = inexact_mul_bf16(fi0, all_float(2), ft0);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = fi0 * all_float(0.5);
         half_vector ht0;
-        doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = li0 * all_double(2);
-            const double_vector ut0 = ui0 * all_double(2);
+            const double_vector lt0 = li0 * all_double(0.5);
+            const double_vector ut0 = ui0 * all_double(0.5);
             PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
         } else {
             PUT_half(out0, i, left, ht0);
@@ -8090,13 +8407,124 @@ static void g55_bf16_plain(const fused_call *call, size_t n)
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector ft0 = fi0 * all_float(0.5);
+        PUT_bf16(out0, i, left, ft0);
+    }
+}
+
+/* mul:i0,2 */
+static void g56_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector lt0 = li0 * all_double(2);
+        const double_vector ut0 = ui0 * all_double(2);
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
+    }
+}
+
+static void g56_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector ft0 = fi0 * all_float(2);
+        PUT_f32(out0, i, left, ft0);
+    }
+}
+
+static void g56_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = fi0 * all_float(2);
+        half_vector ht0;
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 * all_double(2);
+            const double_vector ut0 = ui0 * all_double(2);
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g56_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector ft0 = fi0 * all_float(2);
+        PUT_f16(out0, i, left, ft0);
+    }
+}
+
+static void g56_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_mul_bf16(fi0, all_float(2));
+        const float_mask rt0 = inexact_mul_bf16(fi0, all_float(2), ft0);
+        half_vector ht0;
+        doubt |= middle_bf16(ft0, rt0, &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 * all_double(2);
+            const double_vector ut0 = ui0 * all_double(2);
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g56_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector ft0 = fi0 * all_float(2);
         PUT_bf16(out0, i, left, ft0);
     }
 }
 
 /* mul:i0,i1 */
-static void g56_f32_in_double(const fused_call *call, size_t n)
+static void g57_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8116,7 +8544,7 @@ static void g56_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f32_plain(const fused_call *call, size_t n)
+static void g57_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8131,23 +8559,25 @@ static void g56_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f16_settled(const fused_call *call, size_t n)
+static void g57_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_f16(fi0, fi1);
         const float_mask rt0 = inexact_mul_f16(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8161,7 +8591,7 @@ static void g56_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f16_plain(const fused_call *call, size_t n)
+static void g57_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8176,23 +8606,25 @@ static void g56_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g56_bf16_settled(const fused_call *call, size_t n)
+static void g57_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_bf16(fi0, fi1);
         const float_mask rt0 = inexact_mul_bf16(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8206,7 +8638,7 @@ static void g56_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g56_bf16_plain(const fused_call *call, size_t n)
+static void g57_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8222,7 +8654,7 @@ static void g56_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 */
-static void g57_f32_in_double(const fused_call *call, size_t n)
+static void g58_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8259,7 +8691,7 @@ static void g57_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f32_plain(const fused_call *call, size_t n)
+static void g58_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8286,7 +8718,7 @@ static void g57_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f16_settled(const fused_call *call, size_t n)
+static void g58_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8298,17 +8730,19 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_f16(ft3, et3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft3, et3, 2.0f, &ht3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8326,7 +8760,7 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g57_bf16_settled(const fused_call *call, size_t n)
+static void g58_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8340,17 +8774,19 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_bf16(ft3, et3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft3, et3, 2.0f, &ht3);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8369,7 +8805,7 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4 */
-static void g58_f32_in_double(const fused_call *call, size_t n)
+static void g59_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8414,7 +8850,7 @@ static void g58_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f32_plain(const fused_call *call, size_t n)
+static void g59_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8445,7 +8881,7 @@ static void g58_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f16_settled(const fused_call *call, size_t n)
+static void g59_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8458,22 +8894,24 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * all_float(-1);
-        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * absolute_float(all_float(-1));
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft5, et5, 4.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8497,7 +8935,7 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g58_bf16_settled(const fused_call *call, size_t n)
+static void g59_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8512,22 +8950,24 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * all_float(-1);
-        const float_vector et4 = (et3) * absolute_float(all_float(-1)) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * absolute_float(all_float(-1));
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft5, et5, 4.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8552,7 +8992,7 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4 */
-static void g59_f32_in_double(const fused_call *call, size_t n)
+static void g60_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8597,7 +9037,7 @@ static void g59_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f32_plain(const fused_call *call, size_t n)
+static void g60_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8628,7 +9068,7 @@ static void g59_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f16_settled(const fused_call *call, size_t n)
+static void g60_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8641,22 +9081,24 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * all_float(0);
-        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * all_float(0);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft5, et5, 4.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8680,7 +9122,7 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g59_bf16_settled(const fused_call *call, size_t n)
+static void g60_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8695,22 +9137,24 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * all_float(0);
-        const float_vector et4 = (et3) * absolute_float(all_float(0)) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * all_float(0);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft5, et5, 4.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8735,7 +9179,7 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4 */
-static void g60_f32_in_double(const fused_call *call, size_t n)
+static void g61_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8781,7 +9225,7 @@ static void g60_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f32_plain(const fused_call *call, size_t n)
+static void g61_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8813,7 +9257,7 @@ static void g60_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f16_settled(const fused_call *call, size_t n)
+static void g61_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8829,22 +9273,24 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * fk0;
-        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * (1.0f * UNIT)) * absolute_float(ft3) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * absolute_float(fk0);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft5, et5, 5.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8868,7 +9314,7 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g60_bf16_settled(const fused_call *call, size_t n)
+static void g61_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8886,22 +9332,24 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = ft3 * fk0;
-        const float_vector et4 = (et3) * absolute_float(fk0) + (absolute_float(fk0) * (1.0f * UNIT)) * absolute_float(ft3) + absolute_float(ft4) * (2.0f * UNIT);
+        const float_vector et4 = et3 * absolute_float(fk0);
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft5, et5, 5.0f, &ht5);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -8926,7 +9374,7 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3 */
-static void g61_f32_in_double(const fused_call *call, size_t n)
+static void g62_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8969,7 +9417,7 @@ static void g61_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f32_plain(const fused_call *call, size_t n)
+static void g62_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8999,7 +9447,7 @@ static void g61_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f16_settled(const fused_call *call, size_t n)
+static void g62_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9012,20 +9460,22 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     const float_vector ft1 = joined(dt1, dt1);
     int certain = 1;
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft4, et4, 2.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9047,7 +9497,7 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g61_bf16_settled(const fused_call *call, size_t n)
+static void g62_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9062,20 +9512,22 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(dt1[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_mask fm2 = FETCH_mask(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = ft1 * fi1;
         const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = fma_float(absolute_float(ft3), all_float(2 * UNIT), absolute_float(ft2) * (2.0f * UNIT));
+        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft4, et4, 2.0f, &ht4);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9098,7 +9550,7 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,k0 */
-static void g62_f32_in_double(const fused_call *call, size_t n)
+static void g63_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9115,7 +9567,7 @@ static void g62_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f32_plain(const fused_call *call, size_t n)
+static void g63_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9129,7 +9581,7 @@ static void g62_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f16_settled(const fused_call *call, size_t n)
+static void g63_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9139,15 +9591,17 @@ static void g62_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_f16(fi0, fk0);
         const float_mask rt0 = inexact_mul_f16(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * dk0;
@@ -9159,7 +9613,7 @@ static void g62_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f16_plain(const fused_call *call, size_t n)
+static void g63_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9173,7 +9627,7 @@ static void g62_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g62_bf16_settled(const fused_call *call, size_t n)
+static void g63_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9183,15 +9637,17 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_bf16(fi0, fk0);
         const float_mask rt0 = inexact_mul_bf16(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, rt0, &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 * dk0;
@@ -9203,7 +9659,7 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g62_bf16_plain(const fused_call *call, size_t n)
+static void g63_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9218,12 +9674,13 @@ static void g62_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g63_f32_in_double(const fused_call *call, size_t n)
+static void g64_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
@@ -9246,6 +9703,7 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9263,22 +9721,24 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
+    const double_vector idt4 = 1 / dt4;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const double_vector lt3 = read_double((const double *)call->kept[0] + i);
         const double_vector ut3 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt5 = lt3 / dt4;
-        const double_vector ut5 = ut3 / dt4;
+        const double_vector lt5 = lt3 * idt4;
+        const double_vector ut5 = ut3 * idt4;
         PUT_f32(out0, i, left, JOINED_f32(lt5, ut5));
     }
 }
 
-static void g63_f32_plain(const fused_call *call, size_t n)
+static void g64_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     float_vector f_t2 = all_float(-INFINITY);
@@ -9298,6 +9758,7 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * fk1;
@@ -9317,12 +9778,13 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f16_settled(const fused_call *call, size_t n)
+static void g64_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
@@ -9345,6 +9807,7 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9363,18 +9826,21 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
         doubt |= close_f16(ft5, 4.0f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -9385,8 +9851,8 @@ static void g63_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -9394,12 +9860,13 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g63_bf16_settled(const fused_call *call, size_t n)
+static void g64_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
@@ -9422,6 +9889,7 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9440,19 +9908,25 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt4 = all_double(sums_of(l_t4, u_t4));
     const float_vector ift4 = joined(1 / dt4, 1 / dt4);
+    const double_vector idt4 = 1 / dt4;
     int certain = 1;
     certain &= is_moderate(dt4[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
         half_vector ht5;
-        doubt |= close_bf16(ft5, 4.0f, &ht5);
-        doubt |= less_float(absolute_float(ft5), all_float(0x1p-90f)) & not_equal_float(ft5, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft5, 4.0f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft5, 4.0f, &ht5);
+            doubt |= faded(ft5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -9463,8 +9937,8 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = select_double(um1, dk0, ut0);
             const double_vector lt3 = exp_of_difference_double(lt1, dt2);
             const double_vector ut3 = exp_of_difference_double(ut1, dt2);
-            const double_vector lt5 = lt3 / dt4;
-            const double_vector ut5 = ut3 / dt4;
+            const double_vector lt5 = lt3 * idt4;
+            const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
         } else {
             PUT_half(out0, i, left, ht5);
@@ -9473,7 +9947,7 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:k0,i1 add:i0,t0 */
-static void g64_f32_in_double(const fused_call *call, size_t n)
+static void g65_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9496,7 +9970,7 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f32_plain(const fused_call *call, size_t n)
+static void g65_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9513,7 +9987,7 @@ static void g64_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f16_settled(const fused_call *call, size_t n)
+static void g65_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9524,18 +9998,20 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_f16(fk0, fi1);
         doubt |= inexact_mul_f16(fk0, fi1, ft0);
         const float_vector ft1 = near_add_f16(fi0, ft0);
         doubt |= inexact_add_f16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9551,7 +10027,7 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g64_bf16_settled(const fused_call *call, size_t n)
+static void g65_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9562,18 +10038,20 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_bf16(fk0, fi1);
         doubt |= inexact_mul_bf16(fk0, fi1, ft0);
         const float_vector ft1 = near_add_bf16(fi0, ft0);
         doubt |= inexact_add_bf16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9590,7 +10068,7 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:k0,i1 sub:i0,t0 */
-static void g65_f32_in_double(const fused_call *call, size_t n)
+static void g66_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9613,7 +10091,7 @@ static void g65_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f32_plain(const fused_call *call, size_t n)
+static void g66_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9630,7 +10108,7 @@ static void g65_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f16_settled(const fused_call *call, size_t n)
+static void g66_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9641,18 +10119,20 @@ static void g65_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_f16(fk0, fi1);
         doubt |= inexact_mul_f16(fk0, fi1, ft0);
         const float_vector ft1 = near_sub_f16(fi0, ft0);
         doubt |= inexact_sub_f16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9668,7 +10148,7 @@ static void g65_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g65_bf16_settled(const fused_call *call, size_t n)
+static void g66_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9679,18 +10159,20 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_mul_bf16(fk0, fi1);
         doubt |= inexact_mul_bf16(fk0, fi1, ft0);
         const float_vector ft1 = near_sub_bf16(fi0, ft0);
         doubt |= inexact_sub_bf16(fi0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9707,7 +10189,7 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 */
-static void g66_f32_in_double(const fused_call *call, size_t n)
+static void g67_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9757,7 +10239,7 @@ static void g66_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f32_plain(const fused_call *call, size_t n)
+static void g67_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9787,7 +10269,7 @@ static void g66_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f16_settled(const fused_call *call, size_t n)
+static void g67_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9795,12 +10277,13 @@ static void g66_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9815,10 +10298,11 @@ static void g66_f16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
+        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
         half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, &ht13);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft13, et13, 2.0f, &ht13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9860,7 +10344,7 @@ static void g66_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g66_bf16_settled(const fused_call *call, size_t n)
+static void g67_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9871,12 +10355,13 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -9892,11 +10377,12 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
+        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
         half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, &ht13);
-        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft13, et13, 2.0f, &ht13);
+        doubt |= faded(ft13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -9939,399 +10425,6 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 */
-static void g67_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
-        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g67_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li2;
-            const double_vector ut8 = ut7 * ui2;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t14 = added_double(l_t14, lt13);
-            u_t14 = added_double(u_t14, ut13);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-    }
-}
-
-static void g67_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi2;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        l_t14 = added_double(l_t14, lower_half(live_float(left, ft13, 0)));
-        u_t14 = added_double(u_t14, upper_half(live_float(left, ft13, 0)));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g67_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector ft0 = -fi0;
-            const float_vector ft1 = maximum_float(all_float(0), ft0);
-            const float_vector ft2 = absolute_float(fi0);
-            const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_of_float(ft3);
-            const float_vector ft5 = log1p_of_part_float(ft4);
-            const float_vector ft6 = ft1 + ft5;
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = ft7 * fi2;
-            const float_vector ft9 = all_float(1) - fi1;
-            const float_vector ft10 = maximum_float(all_float(0), fi0);
-            const float_vector ft11 = ft10 + ft5;
-            const float_vector ft12 = ft9 * ft11;
-            const float_vector ft13 = ft8 + ft12;
-            l_t14 = added_double(l_t14, lower_half(ft13));
-            u_t14 = added_double(u_t14, upper_half(ft13));
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-    }
-}
-
-static void g67_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
-        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g67_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li2;
-            const double_vector ut8 = ut7 * ui2;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t14 = added_double(l_t14, lt13);
-            u_t14 = added_double(u_t14, ut13);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-    }
-}
-
-static void g67_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li2;
-        const double_vector ut8 = ut7 * ui2;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
-        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g67_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li2;
-            const double_vector ut8 = ut7 * ui2;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t14 = added_double(l_t14, lt13);
-            u_t14 = added_double(u_t14, ut13);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-    }
-}
-
-static void g67_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt14);
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0 */
 static void g68_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -10718,6 +10811,399 @@ static void g68_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g68_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt14);
+    }
+}
+
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0 */
+static void g69_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g69_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
+    }
+}
+
+static void g69_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = ft7 * fi2;
+        const float_vector ft9 = all_float(1) - fi1;
+        const float_vector ft10 = maximum_float(all_float(0), fi0);
+        const float_vector ft11 = ft10 + ft5;
+        const float_vector ft12 = ft9 * ft11;
+        const float_vector ft13 = ft8 + ft12;
+        l_t14 = added_double(l_t14, lower_half(live_float(left, ft13, 0)));
+        u_t14 = added_double(u_t14, upper_half(live_float(left, ft13, 0)));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g69_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi2;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            l_t14 = added_double(l_t14, lower_half(ft13));
+            u_t14 = added_double(u_t14, upper_half(ft13));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
+    }
+}
+
+static void g69_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g69_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
+    }
+}
+
+static void g69_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li2;
+        const double_vector ut8 = ut7 * ui2;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t14 = added_double(l_t14, live_lower(left, lt13, 0));
+        u_t14 = added_double(u_t14, live_upper(left, ut13, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
+}
+
+static void g69_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li2;
+            const double_vector ut8 = ut7 * ui2;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t14 = added_double(l_t14, lt13);
+            u_t14 = added_double(u_t14, ut13);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
+    }
+}
+
+static void g69_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
@@ -10727,7 +11213,7 @@ static void g68_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 */
-static void g69_f32_in_double(const fused_call *call, size_t n)
+static void g70_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10783,7 +11269,7 @@ static void g69_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g69_f32_plain(const fused_call *call, size_t n)
+static void g70_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10816,7 +11302,7 @@ static void g69_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g69_f16_settled(const fused_call *call, size_t n)
+static void g70_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10825,13 +11311,14 @@ static void g69_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10846,12 +11333,13 @@ static void g69_f16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
+        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
         const float_vector ft14 = ft13 * fi2;
-        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * (2.0f * UNIT);
+        const float_vector et14 = et13 * absolute_float(fi2);
         half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, &ht14);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft14, et14, 4.0f, &ht14);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -10897,7 +11385,7 @@ static void g69_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g69_bf16_settled(const fused_call *call, size_t n)
+static void g70_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10910,13 +11398,14 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -10932,13 +11421,14 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft11 = ft10 + ft5;
         const float_vector ft12 = ft9 * ft11;
         const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = fma_float(absolute_float(ft13), all_float(2 * UNIT), absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT));
+        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
         const float_vector ft14 = ft13 * fi2;
-        const float_vector et14 = (et13) * absolute_float(fi2) + absolute_float(ft14) * (2.0f * UNIT);
+        const float_vector et14 = et13 * absolute_float(fi2);
         half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, &ht14);
+        doubt |= unsure_bf16(ft14, et14, 4.0f, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -10985,427 +11475,6 @@ static void g69_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 */
-static void g70_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
-        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g70_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li3;
-            const double_vector ut8 = ut7 * ui3;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t15 = fma_double(lt13, li2, l_t15);
-            u_t15 = fma_double(ut13, ui2, u_t15);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
-    }
-}
-
-static void g70_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector fi3 = FETCH_f32(in3, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi3;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        l_t15 = fma_double(lower_half(live_float(left, ft13, 0)), lower_half(live_float(left, fi2, 0)), l_t15);
-        u_t15 = fma_double(upper_half(live_float(left, ft13, 0)), upper_half(live_float(left, fi2, 0)), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g70_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
-            const float_vector ft0 = -fi0;
-            const float_vector ft1 = maximum_float(all_float(0), ft0);
-            const float_vector ft2 = absolute_float(fi0);
-            const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_of_float(ft3);
-            const float_vector ft5 = log1p_of_part_float(ft4);
-            const float_vector ft6 = ft1 + ft5;
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = ft7 * fi3;
-            const float_vector ft9 = all_float(1) - fi1;
-            const float_vector ft10 = maximum_float(all_float(0), fi0);
-            const float_vector ft11 = ft10 + ft5;
-            const float_vector ft12 = ft9 * ft11;
-            const float_vector ft13 = ft8 + ft12;
-            l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
-            u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
-    }
-}
-
-static void g70_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
-        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g70_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li3;
-            const double_vector ut8 = ut7 * ui3;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t15 = fma_double(lt13, li2, l_t15);
-            u_t15 = fma_double(ut13, ui2, u_t15);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
-    }
-}
-
-static void g70_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector li3 = lower_half(fi3);
-        const double_vector ui3 = upper_half(fi3);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = lt7 * li3;
-        const double_vector ut8 = ut7 * ui3;
-        const double_vector lt9 = all_double(1) - li1;
-        const double_vector ut9 = all_double(1) - ui1;
-        const double_vector lt10 = maximum_double(all_double(0), li0);
-        const double_vector ut10 = maximum_double(all_double(0), ui0);
-        const double_vector lt11 = lt10 + lt5;
-        const double_vector ut11 = ut10 + ut5;
-        const double_vector lt12 = lt9 * lt11;
-        const double_vector ut12 = ut9 * ut11;
-        const double_vector lt13 = lt8 + lt12;
-        const double_vector ut13 = ut8 + ut12;
-        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
-        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
-}
-
-static void g70_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li3;
-            const double_vector ut8 = ut7 * ui3;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t15 = fma_double(lt13, li2, l_t15);
-            u_t15 = fma_double(ut13, ui2, u_t15);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
-    }
-}
-
-static void g70_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt15 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt15);
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0 */
 static void g71_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -11820,6 +11889,427 @@ static void g71_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g71_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt15 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt15);
+    }
+}
+
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0 */
+static void g72_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g72_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
+    }
+}
+
+static void g72_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
+        const float_vector fi3 = FETCH_f32(in3, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = ft7 * fi3;
+        const float_vector ft9 = all_float(1) - fi1;
+        const float_vector ft10 = maximum_float(all_float(0), fi0);
+        const float_vector ft11 = ft10 + ft5;
+        const float_vector ft12 = ft9 * ft11;
+        const float_vector ft13 = ft8 + ft12;
+        l_t15 = fma_double(lower_half(live_float(left, ft13, 0)), lower_half(live_float(left, fi2, 0)), l_t15);
+        u_t15 = fma_double(upper_half(live_float(left, ft13, 0)), upper_half(live_float(left, fi2, 0)), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g72_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi3;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
+            u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
+    }
+}
+
+static void g72_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        const float_vector fi3 = FETCH_f16(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g72_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
+    }
+}
+
+static void g72_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    double_vector l_t15 = all_double(0), u_t15 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        const float_vector fi3 = FETCH_bf16(in3, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
+        const double_vector li3 = lower_half(fi3);
+        const double_vector ui3 = upper_half(fi3);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = lt7 * li3;
+        const double_vector ut8 = ut7 * ui3;
+        const double_vector lt9 = all_double(1) - li1;
+        const double_vector ut9 = all_double(1) - ui1;
+        const double_vector lt10 = maximum_double(all_double(0), li0);
+        const double_vector ut10 = maximum_double(all_double(0), ui0);
+        const double_vector lt11 = lt10 + lt5;
+        const double_vector ut11 = ut10 + ut5;
+        const double_vector lt12 = lt9 * lt11;
+        const double_vector ut12 = ut9 * ut11;
+        const double_vector lt13 = lt8 + lt12;
+        const double_vector ut13 = ut8 + ut12;
+        l_t15 = fma_double(live_lower(left, lt13, 0), live_lower(left, li2, 0), l_t15);
+        u_t15 = fma_double(live_upper(left, ut13, 0), live_upper(left, ui2, 0), u_t15);
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
+}
+
+static void g72_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
+    const void *const in3 = call->ins[3];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+            const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector li3 = lower_half(fi3);
+            const double_vector ui3 = upper_half(fi3);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = lt7 * li3;
+            const double_vector ut8 = ut7 * ui3;
+            const double_vector lt9 = all_double(1) - li1;
+            const double_vector ut9 = all_double(1) - ui1;
+            const double_vector lt10 = maximum_double(all_double(0), li0);
+            const double_vector ut10 = maximum_double(all_double(0), ui0);
+            const double_vector lt11 = lt10 + lt5;
+            const double_vector ut11 = ut10 + ut5;
+            const double_vector lt12 = lt9 * lt11;
+            const double_vector ut12 = ut9 * ut11;
+            const double_vector lt13 = lt8 + lt12;
+            const double_vector ut13 = ut8 + ut12;
+            l_t15 = fma_double(lt13, li2, l_t15);
+            u_t15 = fma_double(ut13, ui2, u_t15);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t15);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
+    }
+}
+
+static void g72_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt15 = read_double(call->sums + 0 * call->stride + i);
@@ -11829,7 +12319,7 @@ static void g71_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 */
-static void g72_f32_in_double(const fused_call *call, size_t n)
+static void g73_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11873,7 +12363,7 @@ static void g72_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g72_f32_plain(const fused_call *call, size_t n)
+static void g73_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11900,18 +12390,19 @@ static void g72_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g72_f16_settled(const fused_call *call, size_t n)
+static void g73_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11925,10 +12416,11 @@ static void g72_f16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
+        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
         half_vector ht12;
-        doubt |= unsure_f16(ft12, et12, &ht12);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft12, et12, 2.0f, &ht12);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -11966,7 +12458,7 @@ static void g72_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g72_bf16_settled(const fused_call *call, size_t n)
+static void g73_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11975,11 +12467,12 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -11994,11 +12487,12 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
+        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
         half_vector ht12;
-        doubt |= unsure_bf16(ft12, et12, &ht12);
-        doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f)) & not_equal_float(ft12, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft12, et12, 2.0f, &ht12);
+        doubt |= faded(ft12);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -12037,7 +12531,7 @@ static void g72_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 */
-static void g73_f32_in_double(const fused_call *call, size_t n)
+static void g74_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12087,7 +12581,7 @@ static void g73_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g73_f32_plain(const fused_call *call, size_t n)
+static void g74_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12117,7 +12611,7 @@ static void g73_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g73_f16_settled(const fused_call *call, size_t n)
+static void g74_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12125,12 +12619,13 @@ static void g73_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -12144,12 +12639,13 @@ static void g73_f16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
+        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
         const float_vector ft13 = ft12 * fi2;
-        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi2);
         half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, &ht13);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft13, et13, 4.0f, &ht13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -12191,7 +12687,7 @@ static void g73_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g73_bf16_settled(const fused_call *call, size_t n)
+static void g74_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12202,12 +12698,13 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -12222,13 +12719,14 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = fma_float(absolute_float(ft12), all_float(2 * UNIT), absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT));
+        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
         const float_vector ft13 = ft12 * fi2;
-        const float_vector et13 = (et12) * absolute_float(fi2) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi2);
         half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, &ht13);
-        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f)) & not_equal_float(ft13, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft13, et13, 4.0f, &ht13);
+        doubt |= faded(ft13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -12271,385 +12769,6 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 */
-static void g74_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
-        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g74_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t14 = fma_double(lt12, li2, l_t14);
-            u_t14 = fma_double(ut12, ui2, u_t14);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-    }
-}
-
-static void g74_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector fi2 = FETCH_f32(in2, i, left);
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        l_t14 = fma_double(lower_half(live_float(left, ft12, 0)), lower_half(live_float(left, fi2, 0)), l_t14);
-        u_t14 = fma_double(upper_half(live_float(left, ft12, 0)), upper_half(live_float(left, fi2, 0)), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g74_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector ft0 = -fi0;
-            const float_vector ft1 = maximum_float(all_float(0), ft0);
-            const float_vector ft2 = absolute_float(fi0);
-            const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_of_float(ft3);
-            const float_vector ft5 = log1p_of_part_float(ft4);
-            const float_vector ft6 = ft1 + ft5;
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = all_float(1) - fi1;
-            const float_vector ft9 = maximum_float(all_float(0), fi0);
-            const float_vector ft10 = ft9 + ft5;
-            const float_vector ft11 = ft8 * ft10;
-            const float_vector ft12 = ft7 + ft11;
-            l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
-            u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-    }
-}
-
-static void g74_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
-        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g74_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t14 = fma_double(lt12, li2, l_t14);
-            u_t14 = fma_double(ut12, ui2, u_t14);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-    }
-}
-
-static void g74_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li0;
-        const double_vector ut0 = -ui0;
-        const double_vector lt1 = maximum_double(all_double(0), lt0);
-        const double_vector ut1 = maximum_double(all_double(0), ut0);
-        const double_vector lt2 = absolute_double(li0);
-        const double_vector ut2 = absolute_double(ui0);
-        const double_vector lt3 = -lt2;
-        const double_vector ut3 = -ut2;
-        const double_vector lt4 = exp_of_double(lt3);
-        const double_vector ut4 = exp_of_double(ut3);
-        const double_vector lt5 = log1p_of_part_double(lt4);
-        const double_vector ut5 = log1p_of_part_double(ut4);
-        const double_vector lt6 = lt1 + lt5;
-        const double_vector ut6 = ut1 + ut5;
-        const double_vector lt7 = li1 * lt6;
-        const double_vector ut7 = ui1 * ut6;
-        const double_vector lt8 = all_double(1) - li1;
-        const double_vector ut8 = all_double(1) - ui1;
-        const double_vector lt9 = maximum_double(all_double(0), li0);
-        const double_vector ut9 = maximum_double(all_double(0), ui0);
-        const double_vector lt10 = lt9 + lt5;
-        const double_vector ut10 = ut9 + ut5;
-        const double_vector lt11 = lt8 * lt10;
-        const double_vector ut11 = ut8 * ut10;
-        const double_vector lt12 = lt7 + lt11;
-        const double_vector ut12 = ut7 + ut11;
-        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
-        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
-}
-
-static void g74_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t14 = fma_double(lt12, li2, l_t14);
-            u_t14 = fma_double(ut12, ui2, u_t14);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
-    }
-}
-
-static void g74_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt14);
-    }
-}
-
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0 */
 static void g75_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -13022,28 +13141,30 @@ static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g75_finish(const fused_call *call, size_t n)
 {
-    const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector dt15 = dt14 / dk0;
-        write_double(call->results + 0 * call->stride + i, dt15);
+        write_double(call->results + 0 * call->stride + i, dt14);
     }
 }
 
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 */
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0 */
 static void g76_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
         const double_vector lt0 = -li0;
         const double_vector ut0 = -ui0;
         const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -13070,27 +13191,31 @@ static void g76_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
-        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g76_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
         for (int64_t row = 0; row < call->rows; row++) {
             const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
             const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
             const double_vector lt0 = -li0;
             const double_vector ut0 = -ui0;
             const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -13117,11 +13242,11 @@ static void g76_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            l_t13 = added_double(l_t13, lt12);
-            u_t13 = added_double(u_t13, ut12);
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13129,11 +13254,13 @@ static void g76_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector fi2 = FETCH_f32(in2, i, left);
         const float_vector ft0 = -fi0;
         const float_vector ft1 = maximum_float(all_float(0), ft0);
         const float_vector ft2 = absolute_float(fi0);
@@ -13147,23 +13274,25 @@ static void g76_f32_plain(const fused_call *call, size_t n)
         const float_vector ft10 = ft9 + ft5;
         const float_vector ft11 = ft8 * ft10;
         const float_vector ft12 = ft7 + ft11;
-        l_t13 = added_double(l_t13, lower_half(live_float(left, ft12, 0)));
-        u_t13 = added_double(u_t13, upper_half(live_float(left, ft12, 0)));
+        l_t14 = fma_double(lower_half(live_float(left, ft12, 0)), lower_half(live_float(left, fi2, 0)), l_t14);
+        u_t14 = fma_double(upper_half(live_float(left, ft12, 0)), upper_half(live_float(left, fi2, 0)), u_t14);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g76_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
         for (int64_t row = 0; row < call->rows; row++) {
             const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
             const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
             const float_vector ft0 = -fi0;
             const float_vector ft1 = maximum_float(all_float(0), ft0);
             const float_vector ft2 = absolute_float(fi0);
@@ -13177,11 +13306,11 @@ static void g76_f32_plain_columns(const fused_call *call, size_t n)
             const float_vector ft10 = ft9 + ft5;
             const float_vector ft11 = ft8 * ft10;
             const float_vector ft12 = ft7 + ft11;
-            l_t13 = added_double(l_t13, lower_half(ft12));
-            u_t13 = added_double(u_t13, upper_half(ft12));
+            l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
+            u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13189,15 +13318,19 @@ static void g76_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
         const double_vector lt0 = -li0;
         const double_vector ut0 = -ui0;
         const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -13224,27 +13357,31 @@ static void g76_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
-        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g76_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
         for (int64_t row = 0; row < call->rows; row++) {
             const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
             const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
             const double_vector lt0 = -li0;
             const double_vector ut0 = -ui0;
             const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -13271,11 +13408,11 @@ static void g76_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            l_t13 = added_double(l_t13, lt12);
-            u_t13 = added_double(u_t13, ut12);
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13283,15 +13420,19 @@ static void g76_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    const void *const in2 = call->ins[2];
+    double_vector l_t14 = all_double(0), u_t14 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
         const double_vector li1 = lower_half(fi1);
         const double_vector ui1 = upper_half(fi1);
+        const double_vector li2 = lower_half(fi2);
+        const double_vector ui2 = upper_half(fi2);
         const double_vector lt0 = -li0;
         const double_vector ut0 = -ui0;
         const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -13318,27 +13459,31 @@ static void g76_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut11 = ut8 * ut10;
         const double_vector lt12 = lt7 + lt11;
         const double_vector ut12 = ut7 + ut11;
-        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
-        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+        l_t14 = fma_double(live_lower(left, lt12, 0), live_lower(left, li2, 0), l_t14);
+        u_t14 = fma_double(live_upper(left, ut12, 0), live_upper(left, ui2, 0), u_t14);
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+    store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
 static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
         for (int64_t row = 0; row < call->rows; row++) {
             const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
             const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
             const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
             const double_vector lt0 = -li0;
             const double_vector ut0 = -ui0;
             const double_vector lt1 = maximum_double(all_double(0), lt0);
@@ -13365,23 +13510,25 @@ static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut11 = ut8 * ut10;
             const double_vector lt12 = lt7 + lt11;
             const double_vector ut12 = ut7 + ut11;
-            l_t13 = added_double(l_t13, lt12);
-            u_t13 = added_double(u_t13, ut12);
+            l_t14 = fma_double(lt12, li2, l_t14);
+            u_t14 = fma_double(ut12, ui2, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+        write_double(call->sums + 0 * call->stride + i, l_t14);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
 static void g76_finish(const fused_call *call, size_t n)
 {
+    const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt13 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt13);
+        const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector dt15 = dt14 / dk0;
+        write_double(call->results + 0 * call->stride + i, dt15);
     }
 }
 
-/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0 */
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 */
 static void g77_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
@@ -13726,6 +13873,357 @@ static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
 
 static void g77_finish(const fused_call *call, size_t n)
 {
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt13 = read_double(call->sums + 0 * call->stride + i);
+        write_double(call->results + 0 * call->stride + i, dt13);
+    }
+}
+
+/* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0 */
+static void g78_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g78_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+    }
+}
+
+static void g78_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = -fi0;
+        const float_vector ft1 = maximum_float(all_float(0), ft0);
+        const float_vector ft2 = absolute_float(fi0);
+        const float_vector ft3 = -ft2;
+        const float_vector ft4 = exp_of_float(ft3);
+        const float_vector ft5 = log1p_of_part_float(ft4);
+        const float_vector ft6 = ft1 + ft5;
+        const float_vector ft7 = fi1 * ft6;
+        const float_vector ft8 = all_float(1) - fi1;
+        const float_vector ft9 = maximum_float(all_float(0), fi0);
+        const float_vector ft10 = ft9 + ft5;
+        const float_vector ft11 = ft8 * ft10;
+        const float_vector ft12 = ft7 + ft11;
+        l_t13 = added_double(l_t13, lower_half(live_float(left, ft12, 0)));
+        u_t13 = added_double(u_t13, upper_half(live_float(left, ft12, 0)));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g78_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_of_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            l_t13 = added_double(l_t13, lower_half(ft12));
+            u_t13 = added_double(u_t13, upper_half(ft12));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+    }
+}
+
+static void g78_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g78_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+    }
+}
+
+static void g78_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t13 = all_double(0), u_t13 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li0;
+        const double_vector ut0 = -ui0;
+        const double_vector lt1 = maximum_double(all_double(0), lt0);
+        const double_vector ut1 = maximum_double(all_double(0), ut0);
+        const double_vector lt2 = absolute_double(li0);
+        const double_vector ut2 = absolute_double(ui0);
+        const double_vector lt3 = -lt2;
+        const double_vector ut3 = -ut2;
+        const double_vector lt4 = exp_of_double(lt3);
+        const double_vector ut4 = exp_of_double(ut3);
+        const double_vector lt5 = log1p_of_part_double(lt4);
+        const double_vector ut5 = log1p_of_part_double(ut4);
+        const double_vector lt6 = lt1 + lt5;
+        const double_vector ut6 = ut1 + ut5;
+        const double_vector lt7 = li1 * lt6;
+        const double_vector ut7 = ui1 * ut6;
+        const double_vector lt8 = all_double(1) - li1;
+        const double_vector ut8 = all_double(1) - ui1;
+        const double_vector lt9 = maximum_double(all_double(0), li0);
+        const double_vector ut9 = maximum_double(all_double(0), ui0);
+        const double_vector lt10 = lt9 + lt5;
+        const double_vector ut10 = ut9 + ut5;
+        const double_vector lt11 = lt8 * lt10;
+        const double_vector ut11 = ut8 * ut10;
+        const double_vector lt12 = lt7 + lt11;
+        const double_vector ut12 = ut7 + ut11;
+        l_t13 = added_double(l_t13, live_lower(left, lt12, 0));
+        u_t13 = added_double(u_t13, live_upper(left, ut12, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
+}
+
+static void g78_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li0;
+            const double_vector ut0 = -ui0;
+            const double_vector lt1 = maximum_double(all_double(0), lt0);
+            const double_vector ut1 = maximum_double(all_double(0), ut0);
+            const double_vector lt2 = absolute_double(li0);
+            const double_vector ut2 = absolute_double(ui0);
+            const double_vector lt3 = -lt2;
+            const double_vector ut3 = -ut2;
+            const double_vector lt4 = exp_of_double(lt3);
+            const double_vector ut4 = exp_of_double(ut3);
+            const double_vector lt5 = log1p_of_part_double(lt4);
+            const double_vector ut5 = log1p_of_part_double(ut4);
+            const double_vector lt6 = lt1 + lt5;
+            const double_vector ut6 = ut1 + ut5;
+            const double_vector lt7 = li1 * lt6;
+            const double_vector ut7 = ui1 * ut6;
+            const double_vector lt8 = all_double(1) - li1;
+            const double_vector ut8 = all_double(1) - ui1;
+            const double_vector lt9 = maximum_double(all_double(0), li0);
+            const double_vector ut9 = maximum_double(all_double(0), ui0);
+            const double_vector lt10 = lt9 + lt5;
+            const double_vector ut10 = ut9 + ut5;
+            const double_vector lt11 = lt8 * lt10;
+            const double_vector ut11 = ut8 * ut10;
+            const double_vector lt12 = lt7 + lt11;
+            const double_vector ut12 = ut7 + ut11;
+            l_t13 = added_double(l_t13, lt12);
+            u_t13 = added_double(u_t13, ut12);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t13);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
+    }
+}
+
+static void g78_finish(const fused_call *call, size_t n)
+{
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt13 = read_double(call->sums + 0 * call->stride + i);
@@ -13734,8 +14232,8 @@ static void g77_finish(const fused_call *call, size_t n)
     }
 }
 
-/* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 */
-static void g78_f32_in_double(const fused_call *call, size_t n)
+/* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 */
+static void g79_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13755,21 +14253,23 @@ static void g78_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui0;
         const double_vector lt2 = maximum_double(all_double(0), lt1);
         const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        PUT_f32(out0, i, left, JOINED_f32(lt7, ut7));
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        PUT_f32(out0, i, left, JOINED_f32(lt8, ut8));
     }
 }
 
-static void g78_f32_plain(const fused_call *call, size_t n)
+static void g79_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13782,41 +14282,46 @@ static void g78_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi1);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        PUT_f32(out0, i, left, ft7);
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        PUT_f32(out0, i, left, ft8);
     }
 }
 
-static void g78_f16_settled(const fused_call *call, size_t n)
+static void g79_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi1);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector et5 = (absolute_float(ft4) * (1.0f * UNIT)) * 1.5f * ft5 + absolute_float(ft5) * (4.0f * UNIT);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * (4.0f * UNIT);
-        const float_vector ft7 = ft2 + ft6;
-        const float_vector et7 = fma_float(absolute_float(ft7), all_float(2 * UNIT), absolute_float(ft2) * (1.0f * UNIT) + et6);
-        half_vector ht7;
-        doubt |= unsure_f16(ft7, et7, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        half_vector ht8;
+        int again = any(doubt | unclear_f16(ft8, 7.0f, &ht8));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft8, 7.0f, &ht8);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -13827,24 +14332,26 @@ static void g78_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ut0 * ui0;
             const double_vector lt2 = maximum_double(all_double(0), lt1);
             const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(lt1);
-            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt3 = absolute_double(li1);
+            const double_vector ut3 = absolute_double(ui1);
             const double_vector lt4 = -lt3;
             const double_vector ut4 = -ut3;
-            const double_vector lt5 = exp_of_double(lt4);
-            const double_vector ut5 = exp_of_double(ut4);
-            const double_vector lt6 = log1p_of_part_double(lt5);
-            const double_vector ut6 = log1p_of_part_double(ut5);
-            const double_vector lt7 = lt2 + lt6;
-            const double_vector ut7 = ut2 + ut6;
-            PUT_f16(out0, i, left, JOINED_f16(lt7, ut7));
+            const double_vector lt5 = absolute_double(li0);
+            const double_vector ut5 = absolute_double(ui0);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = log1p_of_part_double(lt6);
+            const double_vector ut7 = log1p_of_part_double(ut6);
+            const double_vector lt8 = lt2 + lt7;
+            const double_vector ut8 = ut2 + ut7;
+            PUT_f16(out0, i, left, JOINED_f16(lt8, ut8));
         } else {
-            PUT_half(out0, i, left, ht7);
+            PUT_half(out0, i, left, ht8);
         }
     }
 }
 
-static void g78_bf16_settled(const fused_call *call, size_t n)
+static void g79_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13853,27 +14360,31 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi1);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        doubt |= less_float(ft5, all_float(0x1p-60f));
-        const float_vector et5 = (absolute_float(ft4) * (1.0f * UNIT)) * 1.5f * ft5 + absolute_float(ft5) * (4.0f * UNIT);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector et6 = (et5) * 1.5f / absolute_float((ft5 + 1)) + absolute_float(ft6) * (4.0f * UNIT);
-        const float_vector ft7 = ft2 + ft6;
-        const float_vector et7 = fma_float(absolute_float(ft7), all_float(2 * UNIT), absolute_float(ft2) * (1.0f * UNIT) + et6);
-        half_vector ht7;
-        doubt |= unsure_bf16(ft7, et7, &ht7);
-        doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f)) & not_equal_float(ft7, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        doubt |= less_float(ft6, all_float(0x1p-60f));
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        half_vector ht8;
+        int again = any(doubt | unclear_bf16(ft8, 7.0f, &ht8));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft8, 7.0f, &ht8);
+            doubt |= faded(ft8);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -13884,310 +14395,31 @@ static void g78_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ut0 * ui0;
             const double_vector lt2 = maximum_double(all_double(0), lt1);
             const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(lt1);
-            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt3 = absolute_double(li1);
+            const double_vector ut3 = absolute_double(ui1);
             const double_vector lt4 = -lt3;
             const double_vector ut4 = -ut3;
-            const double_vector lt5 = exp_of_double(lt4);
-            const double_vector ut5 = exp_of_double(ut4);
-            const double_vector lt6 = log1p_of_part_double(lt5);
-            const double_vector ut6 = log1p_of_part_double(ut5);
-            const double_vector lt7 = lt2 + lt6;
-            const double_vector ut7 = ut2 + ut6;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt7, ut7));
+            const double_vector lt5 = absolute_double(li0);
+            const double_vector ut5 = absolute_double(ui0);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = log1p_of_part_double(lt6);
+            const double_vector ut7 = log1p_of_part_double(ut6);
+            const double_vector lt8 = lt2 + lt7;
+            const double_vector ut8 = ut2 + ut7;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt8, ut8));
         } else {
-            PUT_half(out0, i, left, ht7);
+            PUT_half(out0, i, left, ht8);
         }
     }
 }
 
-/* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7 */
-static void g79_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g79_f32_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li1;
-            const double_vector ut0 = -ui1;
-            const double_vector lt1 = lt0 * li0;
-            const double_vector ut1 = ut0 * ui0;
-            const double_vector lt2 = maximum_double(all_double(0), lt1);
-            const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(lt1);
-            const double_vector ut3 = absolute_double(ut1);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = exp_of_double(lt4);
-            const double_vector ut5 = exp_of_double(ut4);
-            const double_vector lt6 = log1p_of_part_double(lt5);
-            const double_vector ut6 = log1p_of_part_double(ut5);
-            const double_vector lt7 = lt2 + lt6;
-            const double_vector ut7 = ut2 + ut6;
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-    }
-}
-
-static void g79_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = -fi1;
-        const float_vector ft1 = ft0 * fi0;
-        const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
-        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g79_f32_plain_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = -fi1;
-            const float_vector ft1 = ft0 * fi0;
-            const float_vector ft2 = maximum_float(all_float(0), ft1);
-            const float_vector ft3 = absolute_float(ft1);
-            const float_vector ft4 = -ft3;
-            const float_vector ft5 = exp_of_float(ft4);
-            const float_vector ft6 = log1p_of_part_float(ft5);
-            const float_vector ft7 = ft2 + ft6;
-            l_t8 = added_double(l_t8, lower_half(ft7));
-            u_t8 = added_double(u_t8, upper_half(ft7));
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-    }
-}
-
-static void g79_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g79_f16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li1;
-            const double_vector ut0 = -ui1;
-            const double_vector lt1 = lt0 * li0;
-            const double_vector ut1 = ut0 * ui0;
-            const double_vector lt2 = maximum_double(all_double(0), lt1);
-            const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(lt1);
-            const double_vector ut3 = absolute_double(ut1);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = exp_of_double(lt4);
-            const double_vector ut5 = exp_of_double(ut4);
-            const double_vector lt6 = log1p_of_part_double(lt5);
-            const double_vector ut6 = log1p_of_part_double(ut5);
-            const double_vector lt7 = lt2 + lt6;
-            const double_vector ut7 = ut2 + ut6;
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-    }
-}
-
-static void g79_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = -li1;
-        const double_vector ut0 = -ui1;
-        const double_vector lt1 = lt0 * li0;
-        const double_vector ut1 = ut0 * ui0;
-        const double_vector lt2 = maximum_double(all_double(0), lt1);
-        const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
-    }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
-}
-
-static void g79_bf16_in_double_columns(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li1;
-            const double_vector ut0 = -ui1;
-            const double_vector lt1 = lt0 * li0;
-            const double_vector ut1 = ut0 * ui0;
-            const double_vector lt2 = maximum_double(all_double(0), lt1);
-            const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(lt1);
-            const double_vector ut3 = absolute_double(ut1);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = exp_of_double(lt4);
-            const double_vector ut5 = exp_of_double(ut4);
-            const double_vector lt6 = log1p_of_part_double(lt5);
-            const double_vector ut6 = log1p_of_part_double(ut5);
-            const double_vector lt7 = lt2 + lt6;
-            const double_vector ut7 = ut2 + ut6;
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
-        }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
-    }
-}
-
-static void g79_finish(const fused_call *call, size_t n)
-{
-    for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
-        write_double(call->results + 0 * call->stride + i, dt8);
-    }
-}
-
-/* neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7 div:t8,k0 */
+/* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 */
 static void g80_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -14202,20 +14434,22 @@ static void g80_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui0;
         const double_vector lt2 = maximum_double(all_double(0), lt1);
         const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g80_f32_in_double_columns(const fused_call *call, size_t n)
@@ -14224,8 +14458,8 @@ static void g80_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
         for (int64_t row = 0; row < call->rows; row++) {
             const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
             const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
@@ -14239,21 +14473,23 @@ static void g80_f32_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut1 = ut0 * ui0;
             const double_vector lt2 = maximum_double(all_double(0), lt1);
             const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(lt1);
-            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt3 = absolute_double(li1);
+            const double_vector ut3 = absolute_double(ui1);
             const double_vector lt4 = -lt3;
             const double_vector ut4 = -ut3;
-            const double_vector lt5 = exp_of_double(lt4);
-            const double_vector ut5 = exp_of_double(ut4);
-            const double_vector lt6 = log1p_of_part_double(lt5);
-            const double_vector ut6 = log1p_of_part_double(ut5);
-            const double_vector lt7 = lt2 + lt6;
-            const double_vector ut7 = ut2 + ut6;
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+            const double_vector lt5 = absolute_double(li0);
+            const double_vector ut5 = absolute_double(ui0);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = log1p_of_part_double(lt6);
+            const double_vector ut7 = log1p_of_part_double(ut6);
+            const double_vector lt8 = lt2 + lt7;
+            const double_vector ut8 = ut2 + ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -14261,7 +14497,7 @@ static void g80_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
@@ -14269,15 +14505,16 @@ static void g80_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = -fi1;
         const float_vector ft1 = ft0 * fi0;
         const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi1);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = log1p_of_part_float(ft5);
-        const float_vector ft7 = ft2 + ft6;
-        l_t8 = added_double(l_t8, lower_half(live_float(left, ft7, 0)));
-        u_t8 = added_double(u_t8, upper_half(live_float(left, ft7, 0)));
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        l_t9 = added_double(l_t9, lower_half(live_float(left, ft8, 0)));
+        u_t9 = added_double(u_t9, upper_half(live_float(left, ft8, 0)));
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g80_f32_plain_columns(const fused_call *call, size_t n)
@@ -14286,24 +14523,25 @@ static void g80_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
         for (int64_t row = 0; row < call->rows; row++) {
             const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
             const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
             const float_vector ft0 = -fi1;
             const float_vector ft1 = ft0 * fi0;
             const float_vector ft2 = maximum_float(all_float(0), ft1);
-            const float_vector ft3 = absolute_float(ft1);
+            const float_vector ft3 = absolute_float(fi1);
             const float_vector ft4 = -ft3;
-            const float_vector ft5 = exp_of_float(ft4);
-            const float_vector ft6 = log1p_of_part_float(ft5);
-            const float_vector ft7 = ft2 + ft6;
-            l_t8 = added_double(l_t8, lower_half(ft7));
-            u_t8 = added_double(u_t8, upper_half(ft7));
+            const float_vector ft5 = absolute_float(fi0);
+            const float_vector ft6 = exp_of_product_float(ft4, ft5);
+            const float_vector ft7 = log1p_of_part_float(ft6);
+            const float_vector ft8 = ft2 + ft7;
+            l_t9 = added_double(l_t9, lower_half(ft8));
+            u_t9 = added_double(u_t9, upper_half(ft8));
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -14311,7 +14549,7 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -14326,20 +14564,22 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui0;
         const double_vector lt2 = maximum_double(all_double(0), lt1);
         const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g80_f16_in_double_columns(const fused_call *call, size_t n)
@@ -14348,8 +14588,8 @@ static void g80_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
         for (int64_t row = 0; row < call->rows; row++) {
             const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
             const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
@@ -14363,21 +14603,23 @@ static void g80_f16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut1 = ut0 * ui0;
             const double_vector lt2 = maximum_double(all_double(0), lt1);
             const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(lt1);
-            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt3 = absolute_double(li1);
+            const double_vector ut3 = absolute_double(ui1);
             const double_vector lt4 = -lt3;
             const double_vector ut4 = -ut3;
-            const double_vector lt5 = exp_of_double(lt4);
-            const double_vector ut5 = exp_of_double(ut4);
-            const double_vector lt6 = log1p_of_part_double(lt5);
-            const double_vector ut6 = log1p_of_part_double(ut5);
-            const double_vector lt7 = lt2 + lt6;
-            const double_vector ut7 = ut2 + ut6;
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+            const double_vector lt5 = absolute_double(li0);
+            const double_vector ut5 = absolute_double(ui0);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = log1p_of_part_double(lt6);
+            const double_vector ut7 = log1p_of_part_double(ut6);
+            const double_vector lt8 = lt2 + lt7;
+            const double_vector ut8 = ut2 + ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -14385,7 +14627,7 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    double_vector l_t8 = all_double(0), u_t8 = all_double(0);
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -14400,20 +14642,22 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui0;
         const double_vector lt2 = maximum_double(all_double(0), lt1);
         const double_vector ut2 = maximum_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = log1p_of_part_double(lt5);
-        const double_vector ut6 = log1p_of_part_double(ut5);
-        const double_vector lt7 = lt2 + lt6;
-        const double_vector ut7 = ut2 + ut6;
-        l_t8 = added_double(l_t8, live_lower(left, lt7, 0));
-        u_t8 = added_double(u_t8, live_upper(left, ut7, 0));
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
     }
-    store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
 static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
@@ -14422,8 +14666,8 @@ static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
         for (int64_t row = 0; row < call->rows; row++) {
             const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
             const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
@@ -14437,36 +14681,333 @@ static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
             const double_vector ut1 = ut0 * ui0;
             const double_vector lt2 = maximum_double(all_double(0), lt1);
             const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(lt1);
-            const double_vector ut3 = absolute_double(ut1);
+            const double_vector lt3 = absolute_double(li1);
+            const double_vector ut3 = absolute_double(ui1);
             const double_vector lt4 = -lt3;
             const double_vector ut4 = -ut3;
-            const double_vector lt5 = exp_of_double(lt4);
-            const double_vector ut5 = exp_of_double(ut4);
-            const double_vector lt6 = log1p_of_part_double(lt5);
-            const double_vector ut6 = log1p_of_part_double(ut5);
-            const double_vector lt7 = lt2 + lt6;
-            const double_vector ut7 = ut2 + ut6;
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+            const double_vector lt5 = absolute_double(li0);
+            const double_vector ut5 = absolute_double(ui0);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = log1p_of_part_double(lt6);
+            const double_vector ut7 = log1p_of_part_double(ut6);
+            const double_vector lt8 = lt2 + lt7;
+            const double_vector ut8 = ut2 + ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
 static void g80_finish(const fused_call *call, size_t n)
 {
-    const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
-        const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
-        const double_vector dt9 = dt8 / dk0;
+        const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
         write_double(call->results + 0 * call->stride + i, dt9);
     }
 }
 
-/* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 */
+/* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0 */
 static void g81_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g81_f32_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(li1);
+            const double_vector ut3 = absolute_double(ui1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = absolute_double(li0);
+            const double_vector ut5 = absolute_double(ui0);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = log1p_of_part_double(lt6);
+            const double_vector ut7 = log1p_of_part_double(ut6);
+            const double_vector lt8 = lt2 + lt7;
+            const double_vector ut8 = ut2 + ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+    }
+}
+
+static void g81_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = -fi1;
+        const float_vector ft1 = ft0 * fi0;
+        const float_vector ft2 = maximum_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi1);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi0);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = log1p_of_part_float(ft6);
+        const float_vector ft8 = ft2 + ft7;
+        l_t9 = added_double(l_t9, lower_half(live_float(left, ft8, 0)));
+        u_t9 = added_double(u_t9, upper_half(live_float(left, ft8, 0)));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g81_f32_plain_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+            const float_vector ft0 = -fi1;
+            const float_vector ft1 = ft0 * fi0;
+            const float_vector ft2 = maximum_float(all_float(0), ft1);
+            const float_vector ft3 = absolute_float(fi1);
+            const float_vector ft4 = -ft3;
+            const float_vector ft5 = absolute_float(fi0);
+            const float_vector ft6 = exp_of_product_float(ft4, ft5);
+            const float_vector ft7 = log1p_of_part_float(ft6);
+            const float_vector ft8 = ft2 + ft7;
+            l_t9 = added_double(l_t9, lower_half(ft8));
+            u_t9 = added_double(u_t9, upper_half(ft8));
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+    }
+}
+
+static void g81_f16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g81_f16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(li1);
+            const double_vector ut3 = absolute_double(ui1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = absolute_double(li0);
+            const double_vector ut5 = absolute_double(ui0);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = log1p_of_part_double(lt6);
+            const double_vector ut7 = log1p_of_part_double(ut6);
+            const double_vector lt8 = lt2 + lt7;
+            const double_vector ut8 = ut2 + ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+    }
+}
+
+static void g81_bf16_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    double_vector l_t9 = all_double(0), u_t9 = all_double(0);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = -li1;
+        const double_vector ut0 = -ui1;
+        const double_vector lt1 = lt0 * li0;
+        const double_vector ut1 = ut0 * ui0;
+        const double_vector lt2 = maximum_double(all_double(0), lt1);
+        const double_vector ut2 = maximum_double(all_double(0), ut1);
+        const double_vector lt3 = absolute_double(li1);
+        const double_vector ut3 = absolute_double(ui1);
+        const double_vector lt4 = -lt3;
+        const double_vector ut4 = -ut3;
+        const double_vector lt5 = absolute_double(li0);
+        const double_vector ut5 = absolute_double(ui0);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = log1p_of_part_double(lt6);
+        const double_vector ut7 = log1p_of_part_double(ut6);
+        const double_vector lt8 = lt2 + lt7;
+        const double_vector ut8 = ut2 + ut7;
+        l_t9 = added_double(l_t9, live_lower(left, lt8, 0));
+        u_t9 = added_double(u_t9, live_upper(left, ut8, 0));
+    }
+    store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
+}
+
+static void g81_bf16_in_double_columns(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
+        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+        for (int64_t row = 0; row < call->rows; row++) {
+            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = -li1;
+            const double_vector ut0 = -ui1;
+            const double_vector lt1 = lt0 * li0;
+            const double_vector ut1 = ut0 * ui0;
+            const double_vector lt2 = maximum_double(all_double(0), lt1);
+            const double_vector ut2 = maximum_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(li1);
+            const double_vector ut3 = absolute_double(ui1);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = absolute_double(li0);
+            const double_vector ut5 = absolute_double(ui0);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = log1p_of_part_double(lt6);
+            const double_vector ut7 = log1p_of_part_double(ut6);
+            const double_vector lt8 = lt2 + lt7;
+            const double_vector ut8 = ut2 + ut7;
+            l_t9 = added_double(l_t9, lt8);
+            u_t9 = added_double(u_t9, ut8);
+        }
+        write_double(call->sums + 0 * call->stride + i, l_t9);
+        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
+    }
+}
+
+static void g81_finish(const fused_call *call, size_t n)
+{
+    const double_vector dk0 = all_double(call->constants[0]);
+    for (size_t i = 0; i < n; i += DOUBLES) {
+        const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
+        const double_vector dt10 = dt9 / dk0;
+        write_double(call->results + 0 * call->stride + i, dt10);
+    }
+}
+
+/* neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 */
+static void g82_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14490,27 +15031,29 @@ static void g81_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui1;
         const double_mask lt2 = less_double(all_double(0), lt1);
         const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li2);
+        const double_vector ut3 = absolute_double(ui2);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        PUT_f32(out0, i, left, JOINED_f32(lt10, ut10));
+        const double_vector lt5 = absolute_double(li1);
+        const double_vector ut5 = absolute_double(ui1);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+        const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+        const double_vector lt8 = all_double(1) + lt6;
+        const double_vector ut8 = all_double(1) + ut6;
+        const double_vector lt9 = lt7 / lt8;
+        const double_vector ut9 = ut7 / ut8;
+        const double_vector lt10 = lt0 * lt9;
+        const double_vector ut10 = ut0 * ut9;
+        const double_vector lt11 = li0 * lt10;
+        const double_vector ut11 = ui0 * ut10;
+        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
     }
 }
 
-static void g81_f32_plain(const fused_call *call, size_t n)
+static void g82_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14525,108 +15068,170 @@ static void g81_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = -fi2;
         const float_vector ft1 = ft0 * fi1;
         const float_mask ft2 = less_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi2);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = select_float(ft2, all_float(1), ft5);
-        const float_vector ft7 = all_float(1) + ft5;
-        const float_vector ft8 = ft6 / ft7;
-        const float_vector ft9 = ft0 * ft8;
-        const float_vector ft10 = fi0 * ft9;
-        PUT_f32(out0, i, left, ft10);
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        PUT_f32(out0, i, left, ft11);
     }
 }
 
-static void g81_f16_in_double(const fused_call *call, size_t n)
+static void g82_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li2;
-        const double_vector ut0 = -ui2;
-        const double_vector lt1 = lt0 * li1;
-        const double_vector ut1 = ut0 * ui1;
-        const double_mask lt2 = less_double(all_double(0), lt1);
-        const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        PUT_f16(out0, i, left, JOINED_f16(lt10, ut10));
+        float_mask doubt = uncertain;
+        const float_vector ft0 = -fi2;
+        const float_vector ft1 = ft0 * fi1;
+        const float_mask ft2 = less_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi2);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        half_vector ht11;
+        int again = any(doubt | unclear_f16(ft11, 9.5f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft11, 9.5f, &ht11);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li2;
+            const double_vector ut0 = -ui2;
+            const double_vector lt1 = lt0 * li1;
+            const double_vector ut1 = ut0 * ui1;
+            const double_mask lt2 = less_double(all_double(0), lt1);
+            const double_mask ut2 = less_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(li2);
+            const double_vector ut3 = absolute_double(ui2);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = absolute_double(li1);
+            const double_vector ut5 = absolute_double(ui1);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+            const double_vector lt8 = all_double(1) + lt6;
+            const double_vector ut8 = all_double(1) + ut6;
+            const double_vector lt9 = lt7 / lt8;
+            const double_vector ut9 = ut7 / ut8;
+            const double_vector lt10 = lt0 * lt9;
+            const double_vector ut10 = ut0 * ut9;
+            const double_vector lt11 = li0 * lt10;
+            const double_vector ut11 = ui0 * ut10;
+            PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
+        } else {
+            PUT_half(out0, i, left, ht11);
+        }
     }
 }
 
-static void g81_bf16_in_double(const fused_call *call, size_t n)
+static void g82_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    int certain = 1;
+    certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li2;
-        const double_vector ut0 = -ui2;
-        const double_vector lt1 = lt0 * li1;
-        const double_vector ut1 = ut0 * ui1;
-        const double_mask lt2 = less_double(all_double(0), lt1);
-        const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        PUT_bf16(out0, i, left, JOINED_bf16(lt10, ut10));
+        float_mask doubt = uncertain;
+        const float_vector ft0 = -fi2;
+        const float_vector ft1 = ft0 * fi1;
+        const float_mask ft2 = less_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi2);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        doubt |= less_float(ft6, all_float(0x1p-60f));
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        half_vector ht11;
+        int again = any(doubt | unclear_bf16(ft11, 9.5f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft11, 9.5f, &ht11);
+            doubt |= less_float(absolute_float(ft11), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li2;
+            const double_vector ut0 = -ui2;
+            const double_vector lt1 = lt0 * li1;
+            const double_vector ut1 = ut0 * ui1;
+            const double_mask lt2 = less_double(all_double(0), lt1);
+            const double_mask ut2 = less_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(li2);
+            const double_vector ut3 = absolute_double(ui2);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = absolute_double(li1);
+            const double_vector ut5 = absolute_double(ui1);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+            const double_vector lt8 = all_double(1) + lt6;
+            const double_vector ut8 = all_double(1) + ut6;
+            const double_vector lt9 = lt7 / lt8;
+            const double_vector ut9 = ut7 / ut8;
+            const double_vector lt10 = lt0 * lt9;
+            const double_vector ut10 = ut0 * ut9;
+            const double_vector lt11 = li0 * lt10;
+            const double_vector ut11 = ui0 * ut10;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
+        } else {
+            PUT_half(out0, i, left, ht11);
+        }
     }
 }
 
-/* neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 div:t10,k0 */
-static void g82_f32_in_double(const fused_call *call, size_t n)
+/* neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0 */
+static void g83_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14651,29 +15256,31 @@ static void g82_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ut0 * ui1;
         const double_mask lt2 = less_double(all_double(0), lt1);
         const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
+        const double_vector lt3 = absolute_double(li2);
+        const double_vector ut3 = absolute_double(ui2);
         const double_vector lt4 = -lt3;
         const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        const double_vector lt11 = lt10 / dk0;
-        const double_vector ut11 = ut10 / dk0;
-        PUT_f32(out0, i, left, JOINED_f32(lt11, ut11));
+        const double_vector lt5 = absolute_double(li1);
+        const double_vector ut5 = absolute_double(ui1);
+        const double_vector lt6 = exp_of_product_double(lt4, lt5);
+        const double_vector ut6 = exp_of_product_double(ut4, ut5);
+        const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+        const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+        const double_vector lt8 = all_double(1) + lt6;
+        const double_vector ut8 = all_double(1) + ut6;
+        const double_vector lt9 = lt7 / lt8;
+        const double_vector ut9 = ut7 / ut8;
+        const double_vector lt10 = lt0 * lt9;
+        const double_vector ut10 = ut0 * ut9;
+        const double_vector lt11 = li0 * lt10;
+        const double_vector ut11 = ui0 * ut10;
+        const double_vector lt12 = lt11 / dk0;
+        const double_vector ut12 = ut11 / dk0;
+        PUT_f32(out0, i, left, JOINED_f32(lt12, ut12));
     }
 }
 
-static void g82_f32_plain(const fused_call *call, size_t n)
+static void g83_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14689,177 +15296,94 @@ static void g82_f32_plain(const fused_call *call, size_t n)
         const float_vector ft0 = -fi2;
         const float_vector ft1 = ft0 * fi1;
         const float_mask ft2 = less_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(ft1);
+        const float_vector ft3 = absolute_float(fi2);
         const float_vector ft4 = -ft3;
-        const float_vector ft5 = exp_of_float(ft4);
-        const float_vector ft6 = select_float(ft2, all_float(1), ft5);
-        const float_vector ft7 = all_float(1) + ft5;
-        const float_vector ft8 = ft6 / ft7;
-        const float_vector ft9 = ft0 * ft8;
-        const float_vector ft10 = fi0 * ft9;
-        const float_vector ft11 = ft10 / fk0;
-        PUT_f32(out0, i, left, ft11);
-    }
-}
-
-static void g82_f16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li2;
-        const double_vector ut0 = -ui2;
-        const double_vector lt1 = lt0 * li1;
-        const double_vector ut1 = ut0 * ui1;
-        const double_mask lt2 = less_double(all_double(0), lt1);
-        const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        const double_vector lt11 = lt10 / dk0;
-        const double_vector ut11 = ut10 / dk0;
-        PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
-    }
-}
-
-static void g82_bf16_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    const void *const in1 = call->ins[1];
-    const void *const in2 = call->ins[2];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector li2 = lower_half(fi2);
-        const double_vector ui2 = upper_half(fi2);
-        const double_vector lt0 = -li2;
-        const double_vector ut0 = -ui2;
-        const double_vector lt1 = lt0 * li1;
-        const double_vector ut1 = ut0 * ui1;
-        const double_mask lt2 = less_double(all_double(0), lt1);
-        const double_mask ut2 = less_double(all_double(0), ut1);
-        const double_vector lt3 = absolute_double(lt1);
-        const double_vector ut3 = absolute_double(ut1);
-        const double_vector lt4 = -lt3;
-        const double_vector ut4 = -ut3;
-        const double_vector lt5 = exp_of_double(lt4);
-        const double_vector ut5 = exp_of_double(ut4);
-        const double_vector lt6 = select_double(lt2, all_double(1), lt5);
-        const double_vector ut6 = select_double(ut2, all_double(1), ut5);
-        const double_vector lt7 = all_double(1) + lt5;
-        const double_vector ut7 = all_double(1) + ut5;
-        const double_vector lt8 = lt6 / lt7;
-        const double_vector ut8 = ut6 / ut7;
-        const double_vector lt9 = lt0 * lt8;
-        const double_vector ut9 = ut0 * ut8;
-        const double_vector lt10 = li0 * lt9;
-        const double_vector ut10 = ui0 * ut9;
-        const double_vector lt11 = lt10 / dk0;
-        const double_vector ut11 = ut10 / dk0;
-        PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
-    }
-}
-
-/* sub:1,i0 div:i0,t0 log:t1 */
-static void g83_f32_in_double(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector lt0 = all_double(1) - li0;
-        const double_vector ut0 = all_double(1) - ui0;
-        const double_vector lt1 = li0 / lt0;
-        const double_vector ut1 = ui0 / ut0;
-        const double_vector lt2 = log_of_double(lt1);
-        const double_vector ut2 = log_of_double(ut1);
-        PUT_f32(out0, i, left, JOINED_f32(lt2, ut2));
-    }
-}
-
-static void g83_f32_plain(const fused_call *call, size_t n)
-{
-    const void *const in0 = call->ins[0];
-    void *const out0 = call->outs[0];
-    const int streamed = call->streamed;
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft0 = all_float(1) - fi0;
-        const float_vector ft1 = fi0 / ft0;
-        const float_vector ft2 = log_of_float(ft1);
-        PUT_f32(out0, i, left, ft2);
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        const float_vector ft12 = ft11 / fk0;
+        PUT_f32(out0, i, left, ft12);
     }
 }
 
 static void g83_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(1) - fi0;
-        const float_vector ft1 = fi0 / ft0;
-        const float_vector ft2 = log_of_float(ft1);
-        const float_vector et2 = (absolute_float(ft1) * (3.0f * UNIT)) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * (4.0f * UNIT);
-        half_vector ht2;
-        doubt |= unsure_f16(ft2, et2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector fi2 = FETCH_f16(in2, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = -fi2;
+        const float_vector ft1 = ft0 * fi1;
+        const float_mask ft2 = less_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi2);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        const float_vector ft12 = ft11 / fk0;
+        half_vector ht12;
+        int again = any(doubt | unclear_f16(ft12, 12.5f, &ht12));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft12, 12.5f, &ht12);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = all_double(1) - li0;
-            const double_vector ut0 = all_double(1) - ui0;
-            const double_vector lt1 = li0 / lt0;
-            const double_vector ut1 = ui0 / ut0;
-            const double_vector lt2 = log_of_double(lt1);
-            const double_vector ut2 = log_of_double(ut1);
-            PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li2;
+            const double_vector ut0 = -ui2;
+            const double_vector lt1 = lt0 * li1;
+            const double_vector ut1 = ut0 * ui1;
+            const double_mask lt2 = less_double(all_double(0), lt1);
+            const double_mask ut2 = less_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(li2);
+            const double_vector ut3 = absolute_double(ui2);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = absolute_double(li1);
+            const double_vector ut5 = absolute_double(ui1);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+            const double_vector lt8 = all_double(1) + lt6;
+            const double_vector ut8 = all_double(1) + ut6;
+            const double_vector lt9 = lt7 / lt8;
+            const double_vector ut9 = ut7 / ut8;
+            const double_vector lt10 = lt0 * lt9;
+            const double_vector ut10 = ut0 * ut9;
+            const double_vector lt11 = li0 * lt10;
+            const double_vector ut11 = ui0 * ut10;
+            const double_vector lt12 = lt11 / dk0;
+            const double_vector ut12 = ut11 / dk0;
+            PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
         } else {
-            PUT_half(out0, i, left, ht2);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
@@ -14867,32 +15391,82 @@ static void g83_f16_settled(const fused_call *call, size_t n)
 static void g83_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
+    const void *const in1 = call->ins[1];
+    const void *const in2 = call->ins[2];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const double_vector dk0 = all_double((double)call->constants[0]);
+    const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
+    certain &= is_moderate_bf16(in1, n);
+    certain &= is_moderate_bf16(in2, n);
+    certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
-        const float_vector ft0 = all_float(1) - fi0;
-        const float_vector ft1 = fi0 / ft0;
-        const float_vector ft2 = log_of_float(ft1);
-        const float_vector et2 = (absolute_float(ft1) * (3.0f * UNIT)) * 1.5f / absolute_float(ft1) + absolute_float(ft2) * (4.0f * UNIT);
-        half_vector ht2;
-        doubt |= unsure_bf16(ft2, et2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector fi2 = FETCH_bf16(in2, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = -fi2;
+        const float_vector ft1 = ft0 * fi1;
+        const float_mask ft2 = less_float(all_float(0), ft1);
+        const float_vector ft3 = absolute_float(fi2);
+        const float_vector ft4 = -ft3;
+        const float_vector ft5 = absolute_float(fi1);
+        const float_vector ft6 = exp_of_product_float(ft4, ft5);
+        doubt |= less_float(all_float(0x1p60f), ft6);
+        doubt |= less_float(ft6, all_float(0x1p-60f));
+        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+        const float_vector ft8 = all_float(1) + ft6;
+        const float_vector ft9 = ft7 / ft8;
+        const float_vector ft10 = ft0 * ft9;
+        const float_vector ft11 = fi0 * ft10;
+        const float_vector ft12 = ft11 / fk0;
+        half_vector ht12;
+        int again = any(doubt | unclear_bf16(ft12, 12.5f, &ht12));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft12, 12.5f, &ht12);
+            doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = all_double(1) - li0;
-            const double_vector ut0 = all_double(1) - ui0;
-            const double_vector lt1 = li0 / lt0;
-            const double_vector ut1 = ui0 / ut0;
-            const double_vector lt2 = log_of_double(lt1);
-            const double_vector ut2 = log_of_double(ut1);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector li2 = lower_half(fi2);
+            const double_vector ui2 = upper_half(fi2);
+            const double_vector lt0 = -li2;
+            const double_vector ut0 = -ui2;
+            const double_vector lt1 = lt0 * li1;
+            const double_vector ut1 = ut0 * ui1;
+            const double_mask lt2 = less_double(all_double(0), lt1);
+            const double_mask ut2 = less_double(all_double(0), ut1);
+            const double_vector lt3 = absolute_double(li2);
+            const double_vector ut3 = absolute_double(ui2);
+            const double_vector lt4 = -lt3;
+            const double_vector ut4 = -ut3;
+            const double_vector lt5 = absolute_double(li1);
+            const double_vector ut5 = absolute_double(ui1);
+            const double_vector lt6 = exp_of_product_double(lt4, lt5);
+            const double_vector ut6 = exp_of_product_double(ut4, ut5);
+            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+            const double_vector lt8 = all_double(1) + lt6;
+            const double_vector ut8 = all_double(1) + ut6;
+            const double_vector lt9 = lt7 / lt8;
+            const double_vector ut9 = ut7 / ut8;
+            const double_vector lt10 = lt0 * lt9;
+            const double_vector ut10 = ut0 * ut9;
+            const double_vector lt11 = li0 * lt10;
+            const double_vector ut11 = ui0 * ut10;
+            const double_vector lt12 = lt11 / dk0;
+            const double_vector ut12 = ut11 / dk0;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
         } else {
-            PUT_half(out0, i, left, ht2);
+            PUT_half(out0, i, left, ht12);
         }
     }
 }
@@ -14993,13 +15567,14 @@ static void g84_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15011,15 +15586,16 @@ static void g84_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi0);
         half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, &ht13);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft13, et13, 10.25f, &ht13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15076,13 +15652,14 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15095,16 +15672,17 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi0);
         half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, &ht13);
+        doubt |= unsure_bf16(ft13, et13, 10.25f, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15252,13 +15830,14 @@ static void g85_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15270,17 +15849,18 @@ static void g85_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi0);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
+        const float_vector et14 = over_float(et13, absolute_float(fk0));
         half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, &ht14);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft14, et14, 15.25f, &ht14);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15342,13 +15922,14 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15361,18 +15942,19 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi3;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi0);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
+        const float_vector et14 = over_float(et13, absolute_float(fk0));
         half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, &ht14);
+        doubt |= unsure_bf16(ft14, et14, 15.25f, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15524,6 +16106,7 @@ static void g86_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -15531,7 +16114,7 @@ static void g86_f16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
         const float_vector fi4 = FETCH_f16(in4, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15543,17 +16126,18 @@ static void g86_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi3);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
+        const float_vector et14 = et13 * absolute_float(fi0);
         half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, &ht14);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft14, et14, 12.25f, &ht14);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15616,6 +16200,7 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate_bf16(in4, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -15623,7 +16208,7 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
         const float_vector fi4 = FETCH_bf16(in4, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15636,18 +16221,19 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi3);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
+        const float_vector et14 = et13 * absolute_float(fi0);
         half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, &ht14);
+        doubt |= unsure_bf16(ft14, et14, 12.25f, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15809,6 +16395,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -15816,7 +16403,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
         const float_vector fi4 = FETCH_f16(in4, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15828,19 +16415,20 @@ static void g87_f16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi3);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
+        const float_vector et14 = et13 * absolute_float(fi0);
         const float_vector ft15 = ft14 / fk0;
-        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * (3.0f * UNIT);
+        const float_vector et15 = over_float(et14, absolute_float(fk0));
         half_vector ht15;
-        doubt |= unsure_f16(ft15, et15, &ht15);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft15, et15, 17.25f, &ht15);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -15908,6 +16496,7 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate_bf16(in4, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -15915,7 +16504,7 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
         const float_vector fi4 = FETCH_bf16(in4, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -15928,20 +16517,21 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft8 * fi4;
         const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = fma_float(absolute_float(ft10), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT));
+        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
         const float_vector ft11 = all_float(1) + ft4;
         const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = (et10) / absolute_float(ft11) + absolute_float(ft12) * (5.5f * UNIT);
+        const float_vector et12 = over_float(et10, ft11);
         const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = (et12) * absolute_float(fi3) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi3);
         const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = (et13) * absolute_float(fi0) + absolute_float(ft14) * (2.0f * UNIT);
+        const float_vector et14 = et13 * absolute_float(fi0);
         const float_vector ft15 = ft14 / fk0;
-        const float_vector et15 = (et14) / absolute_float(fk0) + absolute_float(ft15) * (3.0f * UNIT);
+        const float_vector et15 = over_float(et14, absolute_float(fk0));
         half_vector ht15;
-        doubt |= unsure_bf16(ft15, et15, &ht15);
+        doubt |= unsure_bf16(ft15, et15, 17.25f, &ht15);
         doubt |= less_float(absolute_float(ft15), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16077,12 +16667,13 @@ static void g88_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16093,15 +16684,16 @@ static void g88_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
+        const float_vector et12 = et11 * absolute_float(fi0);
         half_vector ht12;
-        doubt |= unsure_f16(ft12, et12, &ht12);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft12, et12, 10.25f, &ht12);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16152,12 +16744,13 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16169,16 +16762,17 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
+        const float_vector et12 = et11 * absolute_float(fi0);
         half_vector ht12;
-        doubt |= unsure_bf16(ft12, et12, &ht12);
+        doubt |= unsure_bf16(ft12, et12, 10.25f, &ht12);
         doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16312,12 +16906,13 @@ static void g89_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16328,17 +16923,18 @@ static void g89_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
+        const float_vector et12 = et11 * absolute_float(fi0);
         const float_vector ft13 = ft12 / fk0;
-        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * (3.0f * UNIT);
+        const float_vector et13 = over_float(et12, absolute_float(fk0));
         half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, &ht13);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft13, et13, 15.25f, &ht13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16394,12 +16990,13 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16411,18 +17008,19 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = (et11) * absolute_float(fi0) + absolute_float(ft12) * (2.0f * UNIT);
+        const float_vector et12 = et11 * absolute_float(fi0);
         const float_vector ft13 = ft12 / fk0;
-        const float_vector et13 = (et12) / absolute_float(fk0) + absolute_float(ft13) * (3.0f * UNIT);
+        const float_vector et13 = over_float(et12, absolute_float(fk0));
         half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, &ht13);
+        doubt |= unsure_bf16(ft13, et13, 15.25f, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16560,13 +17158,14 @@ static void g90_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16577,17 +17176,18 @@ static void g90_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
+        const float_vector et12 = et11 * absolute_float(fi3);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi0);
         half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, &ht13);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft13, et13, 12.25f, &ht13);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16644,13 +17244,14 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16662,18 +17263,19 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
+        const float_vector et12 = et11 * absolute_float(fi3);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi0);
         half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, &ht13);
+        doubt |= unsure_bf16(ft13, et13, 12.25f, &ht13);
         doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16821,13 +17423,14 @@ static void g91_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16838,19 +17441,20 @@ static void g91_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
+        const float_vector et12 = et11 * absolute_float(fi3);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi0);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
+        const float_vector et14 = over_float(et13, absolute_float(fk0));
         half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, &ht14);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft14, et14, 17.25f, &ht14);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -16912,13 +17516,14 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = all_float(1) - fi2;
         const float_mask ft1 = less_float(all_float(0), fi1);
         const float_vector ft2 = absolute_float(fi1);
@@ -16930,20 +17535,21 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft1, ft4, all_float(1));
         const float_vector ft8 = fi2 * ft7;
         const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = fma_float(absolute_float(ft9), all_float(2 * UNIT), absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT));
+        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
         const float_vector ft10 = all_float(1) + ft4;
         const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = (et9) / absolute_float(ft10) + absolute_float(ft11) * (5.5f * UNIT);
+        const float_vector et11 = over_float(et9, ft10);
         const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = (et11) * absolute_float(fi3) + absolute_float(ft12) * (2.0f * UNIT);
+        const float_vector et12 = et11 * absolute_float(fi3);
         const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = (et12) * absolute_float(fi0) + absolute_float(ft13) * (2.0f * UNIT);
+        const float_vector et13 = et12 * absolute_float(fi0);
         const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = (et13) / absolute_float(fk0) + absolute_float(ft14) * (3.0f * UNIT);
+        const float_vector et14 = over_float(et13, absolute_float(fk0));
         half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, &ht14);
+        doubt |= unsure_bf16(ft14, et14, 17.25f, &ht14);
         doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -17025,15 +17631,17 @@ static void g92_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi0, all_float(-0.5));
         doubt |= inexact_sub_f16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-0.5);
@@ -17064,15 +17672,17 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi0, all_float(-0.5));
         doubt |= inexact_sub_bf16(fi0, all_float(-0.5), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-0.5);
@@ -17133,15 +17743,17 @@ static void g93_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi0, all_float(-1));
         doubt |= inexact_sub_f16(fi0, all_float(-1), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-1);
@@ -17172,15 +17784,17 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi0, all_float(-1));
         doubt |= inexact_sub_bf16(fi0, all_float(-1), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(-1);
@@ -17241,15 +17855,17 @@ static void g94_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi0, all_float(0));
         doubt |= inexact_sub_f16(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0);
@@ -17280,15 +17896,17 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi0, all_float(0));
         doubt |= inexact_sub_bf16(fi0, all_float(0), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0);
@@ -17349,15 +17967,17 @@ static void g95_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi0, all_float(0.5));
         doubt |= inexact_sub_f16(fi0, all_float(0.5), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0.5);
@@ -17388,15 +18008,17 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi0, all_float(0.5));
         doubt |= inexact_sub_bf16(fi0, all_float(0.5), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(0.5);
@@ -17457,15 +18079,17 @@ static void g96_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi0, all_float(1));
         doubt |= inexact_sub_f16(fi0, all_float(1), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(1);
@@ -17496,15 +18120,17 @@ static void g96_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi0, all_float(1));
         doubt |= inexact_sub_bf16(fi0, all_float(1), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(1);
@@ -17565,15 +18191,17 @@ static void g97_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi0, all_float(2));
         doubt |= inexact_sub_f16(fi0, all_float(2), ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(2);
@@ -17604,15 +18232,17 @@ static void g97_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi0, all_float(2));
         doubt |= inexact_sub_bf16(fi0, all_float(2), ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - all_double(2);
@@ -17680,16 +18310,18 @@ static void g98_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi0, fi1);
         doubt |= inexact_sub_f16(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -17725,16 +18357,18 @@ static void g98_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi0, fi1);
         doubt |= inexact_sub_bf16(fi0, fi1, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -17809,17 +18443,19 @@ static void g99_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi0, fi1);
         doubt |= inexact_sub_f16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         half_vector ht1;
         doubt |= middle_f16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -17858,17 +18494,19 @@ static void g99_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi0, fi1);
         doubt |= inexact_sub_bf16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
         half_vector ht1;
         doubt |= middle_bf16(ft1, first_ones(0), &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -17964,11 +18602,12 @@ static void g100_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -17978,8 +18617,12 @@ static void g100_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         half_vector ht7;
-        doubt |= close_f16(ft7, 5.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft7, 5.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft7, 5.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -18016,11 +18659,12 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -18030,8 +18674,12 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         half_vector ht7;
-        doubt |= close_bf16(ft7, 5.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft7, 5.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft7, 5.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -18908,11 +19556,12 @@ static void g103_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi0, fi1);
         doubt |= inexact_sub_f16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
@@ -18925,7 +19574,8 @@ static void g103_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         half_vector ht6;
         doubt |= middle_f16(ft6, (ft2 & (rt4)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -18958,11 +19608,12 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi0, fi1);
         doubt |= inexact_sub_bf16(fi0, fi1, ft0);
         const float_vector ft1 = absolute_float(ft0);
@@ -18975,7 +19626,8 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = select_float(ft2, ft4, ft5);
         half_vector ht6;
         doubt |= middle_bf16(ft6, (ft2 & (rt4)), &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -19821,11 +20473,12 @@ static void g106_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -19834,12 +20487,13 @@ static void g106_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = ft1 / fk0;
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
-        const float_vector et6 = fma_float(absolute_float(ft6), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT));
+        const float_vector et6 = absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        const float_vector et7 = absolute_float(ft5) * (6.0f * UNIT) + et6;
+        const float_vector et7 = et6;
         half_vector ht7;
-        doubt |= unsure_f16(ft7, et7, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft7, et7, 6.0f, &ht7);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -19882,11 +20536,12 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi0 - fi1;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -19895,12 +20550,13 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = ft1 / fk0;
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
-        const float_vector et6 = fma_float(absolute_float(ft6), all_float(2 * UNIT), absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT));
+        const float_vector et6 = absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
-        const float_vector et7 = absolute_float(ft5) * (6.0f * UNIT) + et6;
+        const float_vector et7 = et6;
         half_vector ht7;
-        doubt |= unsure_bf16(ft7, et7, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft7, et7, 6.0f, &ht7);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -21330,18 +21986,20 @@ static void g111_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi0, fi1);
         doubt |= inexact_sub_f16(fi0, fi1, ft0);
         const float_vector ft1 = near_mul_f16(ft0, ft0);
         const float_mask rt1 = inexact_mul_f16(ft0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_f16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -21364,18 +22022,20 @@ static void g111_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi0, fi1);
         doubt |= inexact_sub_bf16(fi0, fi1, ft0);
         const float_vector ft1 = near_mul_bf16(ft0, ft0);
         const float_mask rt1 = inexact_mul_bf16(ft0, ft0, ft1);
         half_vector ht1;
         doubt |= middle_bf16(ft1, rt1, &ht1);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -21969,15 +22629,17 @@ static void g114_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi0, fk0);
         doubt |= inexact_sub_f16(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_f16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - dk0;
@@ -22013,15 +22675,17 @@ static void g114_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi0, fk0);
         doubt |= inexact_sub_bf16(fi0, fk0, ft0);
         half_vector ht0;
         doubt |= middle_bf16(ft0, first_ones(0), &ht0);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt0 = li0 - dk0;
@@ -22119,11 +22783,12 @@ static void g115_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -22133,10 +22798,11 @@ static void g115_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
+        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
         half_vector ht8;
-        doubt |= unsure_f16(ft8, et8, &ht8);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft8, et8, 2.0f, &ht8);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -22178,11 +22844,12 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -22192,10 +22859,11 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
+        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
         half_vector ht8;
-        doubt |= unsure_bf16(ft8, et8, &ht8);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft8, et8, 2.0f, &ht8);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -22307,12 +22975,13 @@ static void g116_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -22322,12 +22991,13 @@ static void g116_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
+        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
         const float_vector ft9 = ft8 * fi2;
-        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * (2.0f * UNIT);
+        const float_vector et9 = et8 * absolute_float(fi2);
         half_vector ht9;
-        doubt |= unsure_f16(ft9, et9, &ht9);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_f16(ft9, et9, 4.0f, &ht9);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -22375,12 +23045,13 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - all_float(1);
         const float_vector ft1 = -fi0;
         const float_vector ft2 = log1p_of_float(ft1);
@@ -22390,12 +23061,13 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = maximum_float(ft5, fk0);
         const float_vector ft7 = fi1 * ft6;
         const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = fma_float(absolute_float(ft8), all_float(2 * UNIT), absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT));
+        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
         const float_vector ft9 = ft8 * fi2;
-        const float_vector et9 = (et8) * absolute_float(fi2) + absolute_float(ft9) * (2.0f * UNIT);
+        const float_vector et9 = et8 * absolute_float(fi2);
         half_vector ht9;
-        doubt |= unsure_bf16(ft9, et9, &ht9);
-        if (UNLIKELY(!certain || any(doubt))) {
+        doubt |= unsure_bf16(ft9, et9, 4.0f, &ht9);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -23769,12 +24441,13 @@ static void g121_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -23783,8 +24456,12 @@ static void g121_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_f16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 4.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 4.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -23823,12 +24500,13 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -23837,8 +24515,12 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_bf16(ft6, 4.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft6, 4.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft6, 4.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -23942,12 +24624,13 @@ static void g122_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -23957,8 +24640,12 @@ static void g122_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk0;
         half_vector ht7;
-        doubt |= close_f16(ft7, 7.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft7, 7.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft7, 7.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24002,12 +24689,13 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(0));
@@ -24017,8 +24705,12 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk0;
         half_vector ht7;
-        doubt |= close_bf16(ft7, 7.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft7, 7.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft7, 7.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24113,12 +24805,13 @@ static void g123_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi1, fi2);
         doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = absolute_float(ft0);
@@ -24129,7 +24822,8 @@ static void g123_f16_settled(const fused_call *call, size_t n)
         const float_mask rt5 = inexact_mul_f16(fi0, ft4, ft5);
         half_vector ht5;
         doubt |= middle_f16(ft5, rt5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24163,12 +24857,13 @@ static void g123_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi1, fi2);
         doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = absolute_float(ft0);
@@ -24179,7 +24874,8 @@ static void g123_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt5 = inexact_mul_bf16(fi0, ft4, ft5);
         half_vector ht5;
         doubt |= middle_bf16(ft5, rt5, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24278,12 +24974,13 @@ static void g124_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, all_float(1));
@@ -24293,8 +24990,12 @@ static void g124_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk0;
         half_vector ht6;
-        doubt |= close_f16(ft6, 5.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 5.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 5.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24334,12 +25035,13 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi1, fi2);
         doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = absolute_float(ft0);
@@ -24352,7 +25054,8 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt6 = inexact_div_bf16(ft5, fk0, ft6);
         half_vector ht6;
         doubt |= middle_bf16(ft6, rt6, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24453,12 +25156,13 @@ static void g125_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -24468,8 +25172,12 @@ static void g125_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_f16(ft6, 5.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 5.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 5.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24511,12 +25219,13 @@ static void g125_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -24526,8 +25235,12 @@ static void g125_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_bf16(ft6, 5.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft6, 5.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft6, 5.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24636,12 +25349,13 @@ static void g126_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -24652,8 +25366,12 @@ static void g126_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        doubt |= close_f16(ft7, 8.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft7, 8.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft7, 8.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24700,12 +25418,13 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = absolute_float(ft0);
         const float_mask ft2 = less_float(ft1, fk0);
@@ -24716,8 +25435,12 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        doubt |= close_bf16(ft7, 8.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft7, 8.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft7, 8.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24803,12 +25526,13 @@ static void g127_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi1, fi2);
         doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = all_float(2) * ft0;
@@ -24816,7 +25540,8 @@ static void g127_f16_settled(const fused_call *call, size_t n)
         const float_mask rt2 = inexact_mul_f16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_f16(ft2, rt2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24844,12 +25569,13 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi1, fi2);
         doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = near_mul_bf16(all_float(2), ft0);
@@ -24858,7 +25584,8 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt2 = inexact_mul_bf16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_bf16(ft2, rt2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24942,19 +25669,24 @@ static void g128_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(2) * ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
         half_vector ht3;
-        doubt |= close_f16(ft3, 5.0f, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft3, 5.0f, &ht3));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft3, 5.0f, &ht3);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -24988,12 +25720,13 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi1, fi2);
         doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = near_mul_bf16(all_float(2), ft0);
@@ -25004,7 +25737,8 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt3 = inexact_div_bf16(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25082,12 +25816,13 @@ static void g129_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi1, fi2);
         doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
@@ -25095,7 +25830,8 @@ static void g129_f16_settled(const fused_call *call, size_t n)
         const float_mask rt2 = inexact_mul_f16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_f16(ft2, rt2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25123,12 +25859,13 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi1, fi2);
         doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
@@ -25136,7 +25873,8 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt2 = inexact_mul_bf16(fi0, ft1, ft2);
         half_vector ht2;
         doubt |= middle_bf16(ft2, rt2, &ht2);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25221,12 +25959,13 @@ static void g130_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_f16(fi1, fi2);
         doubt |= inexact_sub_f16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
@@ -25236,7 +25975,8 @@ static void g130_f16_settled(const fused_call *call, size_t n)
         const float_mask rt3 = inexact_div_f16(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_f16(ft3, rt3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25270,12 +26010,13 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = near_sub_bf16(fi1, fi2);
         doubt |= inexact_sub_bf16(fi1, fi2, ft0);
         const float_vector ft1 = sign_float(ft0);
@@ -25285,7 +26026,8 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
         const float_mask rt3 = inexact_div_bf16(ft2, fk0, ft3);
         half_vector ht3;
         doubt |= middle_bf16(ft3, rt3, &ht3);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25377,12 +26119,13 @@ static void g131_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25390,8 +26133,12 @@ static void g131_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = fi0 * ft4;
         half_vector ht5;
-        doubt |= close_f16(ft5, 6.0f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft5, 6.0f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft5, 6.0f, &ht5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25431,12 +26178,13 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25444,8 +26192,12 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = fi0 * ft4;
         half_vector ht5;
-        doubt |= close_bf16(ft5, 6.0f, &ht5);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft5, 6.0f, &ht5));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft5, 6.0f, &ht5);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25549,12 +26301,13 @@ static void g132_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25563,8 +26316,12 @@ static void g132_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk1;
         half_vector ht6;
-        doubt |= close_f16(ft6, 9.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 9.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 9.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25609,12 +26366,13 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25623,9 +26381,13 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk1;
         half_vector ht6;
-        doubt |= close_bf16(ft6, 9.0f, &ht6);
-        doubt |= less_float(absolute_float(ft6), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft6, 9.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft6, 9.0f, &ht6);
+            doubt |= less_float(absolute_float(ft6), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25733,13 +26495,14 @@ static void g133_f16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25748,8 +26511,12 @@ static void g133_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = ft4 * fi3;
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_f16(ft6, 7.0f, &ht6);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft6, 7.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft6, 7.0f, &ht6);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25795,13 +26562,14 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25810,9 +26578,13 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = ft4 * fi3;
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        doubt |= close_bf16(ft6, 7.0f, &ht6);
-        doubt |= less_float(absolute_float(ft6), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft6, 7.0f, &ht6));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft6, 7.0f, &ht6);
+            doubt |= less_float(absolute_float(ft6), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25930,13 +26702,14 @@ static void g134_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         const float_vector fi2 = FETCH_f16(in2, i, left);
         const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -25946,8 +26719,12 @@ static void g134_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        doubt |= close_f16(ft7, 10.0f, &ht7);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_f16(ft7, 10.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft7, 10.0f, &ht7);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -25998,13 +26775,14 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_moderate(call->constants[1]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft0 = fi1 - fi2;
         const float_vector ft1 = all_float(1) - fi1;
         const float_vector ft2 = fi1 * ft1;
@@ -26014,9 +26792,13 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        doubt |= close_bf16(ft7, 10.0f, &ht7);
-        doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft7, 10.0f, &ht7));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft7, 10.0f, &ht7);
+            doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f));
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector li1 = lower_half(fi1);
@@ -26250,6 +27032,7 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -26269,6 +27052,7 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -26284,12 +27068,13 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
         write_double((double *)call->kept[0] + i, lt2), write_double((double *)call->kept[0] + i + DOUBLES, ut2);
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
+    const double_vector idt3 = 1 / dt3;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const double_vector lt2 = read_double((const double *)call->kept[0] + i);
         const double_vector ut2 = read_double((const double *)call->kept[0] + i + DOUBLES);
-        const double_vector lt4 = lt2 / dt3;
-        const double_vector ut4 = ut2 / dt3;
+        const double_vector lt4 = lt2 * idt3;
+        const double_vector ut4 = ut2 * idt3;
         PUT_f32(out0, i, left, JOINED_f32(lt4, ut4));
     }
 }
@@ -26300,6 +27085,7 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t1 = all_float(-INFINITY);
     float_mask n_t1 = first_ones(0);
@@ -26317,6 +27103,7 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
@@ -26341,6 +27128,7 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -26360,6 +27148,7 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -26376,18 +27165,21 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
     const float_vector ift3 = joined(1 / dt3, 1 / dt3);
+    const double_vector idt3 = 1 / dt3;
     int certain = 1;
     certain &= is_moderate(dt3[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
         half_vector ht4;
         doubt |= close_f16(ft4, 4.0f, &ht4);
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -26396,8 +27188,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = select_double(um1, dk0, ui0);
             const double_vector lt2 = exp_of_difference_double(lt0, dt1);
             const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-            const double_vector lt4 = lt2 / dt3;
-            const double_vector ut4 = ut2 / dt3;
+            const double_vector lt4 = lt2 * idt3;
+            const double_vector ut4 = ut2 * idt3;
             PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
         } else {
             PUT_half(out0, i, left, ht4);
@@ -26411,6 +27203,7 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -26430,6 +27223,7 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -26446,19 +27240,25 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     }
     const double_vector dt3 = all_double(sums_of(l_t3, u_t3));
     const float_vector ift3 = joined(1 / dt3, 1 / dt3);
+    const double_vector idt3 = 1 / dt3;
     int certain = 1;
     certain &= is_moderate(dt3[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
-        float_mask doubt = first_ones(0);
+        float_mask doubt = uncertain;
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
         half_vector ht4;
-        doubt |= close_bf16(ft4, 4.0f, &ht4);
-        doubt |= less_float(absolute_float(ft4), all_float(0x1p-90f)) & not_equal_float(ft4, all_float(0));
-        if (UNLIKELY(!certain || any(doubt))) {
+        int again = any(doubt | unclear_bf16(ft4, 4.0f, &ht4));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft4, 4.0f, &ht4);
+            doubt |= faded(ft4);
+            again = any(doubt);
+        }
+        if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -26467,8 +27267,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = select_double(um1, dk0, ui0);
             const double_vector lt2 = exp_of_difference_double(lt0, dt1);
             const double_vector ut2 = exp_of_difference_double(ut0, dt1);
-            const double_vector lt4 = lt2 / dt3;
-            const double_vector ut4 = ut2 / dt3;
+            const double_vector lt4 = lt2 * idt3;
+            const double_vector ut4 = ut2 * idt3;
             PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
         } else {
             PUT_half(out0, i, left, ht4);
@@ -26587,7 +27387,7 @@ static const fused_entry entries[] = {
      {{NULL, g21_f32_in_double, g21_f32_plain}, {NULL, NULL, NULL}, {g21_f16_settled, NULL, NULL}, {g21_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
-    {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 sub:1,t3 div:t3,t4 log:t5",
+    {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3",
      "", 0,
      {{NULL, g22_f32_in_double, g22_f32_plain}, {NULL, NULL, NULL}, {g22_f16_settled, NULL, NULL}, {g22_bf16_settled, NULL, NULL}},
      {{0}},
@@ -26597,7 +27397,7 @@ static const fused_entry entries[] = {
      {{NULL, g23_f32_in_double, g23_f32_plain}, {NULL, NULL, NULL}, {g23_f16_settled, NULL, NULL}, {g23_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
-    {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 sub:1,t3 div:t3,t4 log:t5",
+    {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3",
      "", 0,
      {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
      {{0}},
@@ -26607,9 +27407,9 @@ static const fused_entry entries[] = {
      {{NULL, g25_f32_in_double, g25_f32_plain}, {NULL, NULL, NULL}, {g25_f16_settled, NULL, NULL}, {g25_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
-    {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 sub:1,t3 div:t3,t4 log:t5",
+    {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3",
      "", 0,
-     {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {NULL, g26_f16_in_double, NULL}, {NULL, g26_bf16_in_double, NULL}},
+     {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2",
@@ -26647,252 +27447,252 @@ static const fused_entry entries[] = {
      {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
+    {"log_of_odds:i0",
+     "", 0,
+     {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
+     {{0}},
+     NULL},
     {"max:i0",
      "m", 0,
-     {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {NULL, g34_f16_in_double, NULL}, {NULL, g34_bf16_in_double, NULL}},
-     {{NULL, g34_f32_in_double_columns, g34_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g34_f16_in_double_columns, NULL}, {NULL, g34_bf16_in_double_columns, NULL}},
-     g34_finish},
+     {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double, NULL}, {NULL, g35_bf16_in_double, NULL}},
+     {{NULL, g35_f32_in_double_columns, g35_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double_columns, NULL}, {NULL, g35_bf16_in_double_columns, NULL}},
+     g35_finish},
     {"max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4",
      "ms", 0,
-     {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double, NULL}, {NULL, g35_bf16_in_double, NULL}},
+     {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {NULL, g36_f16_in_double, NULL}, {NULL, g36_bf16_in_double, NULL}},
      {{0}},
      NULL},
     {"max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2",
      "ms", 1,
-     {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {g36_f16_settled, NULL, NULL}, {g36_bf16_settled, NULL, NULL}},
+     {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {g37_f16_settled, NULL, NULL}, {g37_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10",
      "mss", 0,
-     {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {g37_f16_settled, NULL, NULL}, {g37_bf16_settled, NULL, NULL}},
+     {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {g38_f16_settled, NULL, NULL}, {g38_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17",
      "msss", 1,
-     {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {NULL, g38_f16_in_double, NULL}, {NULL, g38_bf16_in_double, NULL}},
+     {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double, NULL}, {NULL, g39_bf16_in_double, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13",
      "msss", 0,
-     {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double, NULL}, {NULL, g39_bf16_in_double, NULL}},
+     {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double, NULL}, {NULL, g40_bf16_in_double, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9",
      "mss", 0,
-     {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {g40_f16_settled, NULL, NULL}, {g40_bf16_settled, NULL, NULL}},
+     {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {g41_f16_settled, NULL, NULL}, {g41_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4",
      "", 0,
-     {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {g41_f16_settled, NULL, NULL}, {g41_bf16_settled, NULL, NULL}},
+     {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {g42_f16_settled, NULL, NULL}, {g42_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:-1,i1 add:i0,t0",
      "", 0,
-     {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {g42_f16_settled, NULL, g42_f16_plain}, {g42_bf16_settled, NULL, g42_bf16_plain}},
+     {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {g43_f16_settled, NULL, g43_f16_plain}, {g43_bf16_settled, NULL, g43_bf16_plain}},
      {{0}},
      NULL},
     {"mul:-1,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {g43_f16_settled, NULL, g43_f16_plain}, {g43_bf16_settled, NULL, g43_bf16_plain}},
+     {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, g44_f16_plain}, {g44_bf16_settled, NULL, g44_bf16_plain}},
      {{0}},
      NULL},
     {"mul:0,i1 add:i0,t0",
      "", 0,
-     {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, NULL}, {g44_bf16_settled, NULL, NULL}},
+     {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, NULL}, {g45_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:0,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, NULL}, {g45_bf16_settled, NULL, NULL}},
+     {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, NULL}, {g46_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:0.5,i1 add:i0,t0",
      "", 0,
-     {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, g46_f16_plain}, {g46_bf16_settled, NULL, g46_bf16_plain}},
+     {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, g47_f16_plain}, {g47_bf16_settled, NULL, g47_bf16_plain}},
      {{0}},
      NULL},
     {"mul:0.5,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, g47_f16_plain}, {g47_bf16_settled, NULL, g47_bf16_plain}},
+     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, g48_bf16_plain}},
      {{0}},
      NULL},
     {"mul:2,i1 add:i0,t0",
      "", 0,
-     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, NULL}},
+     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:2,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, NULL}},
+     {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,-1",
      "", 0,
-     {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, g50_bf16_plain}},
+     {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, g51_f16_plain}, {g51_bf16_settled, NULL, g51_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms", 1,
-     {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, NULL}, {g51_bf16_settled, NULL, NULL}},
+     {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, NULL}, {g52_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,0",
      "", 0,
-     {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, g52_f16_plain}, {g52_bf16_settled, NULL, g52_bf16_plain}},
+     {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, g53_f16_plain}, {g53_bf16_settled, NULL, g53_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms", 1,
-     {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, NULL}, {g53_bf16_settled, NULL, NULL}},
+     {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, NULL}, {g54_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,0.5",
      "", 0,
-     {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, g54_f16_plain}, {g54_bf16_settled, NULL, g54_bf16_plain}},
+     {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, g55_f16_plain}, {g55_bf16_settled, NULL, g55_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,2",
      "", 0,
-     {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, g55_f16_plain}, {g55_bf16_settled, NULL, g55_bf16_plain}},
+     {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, g56_f16_plain}, {g56_bf16_settled, NULL, g56_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,i1",
      "", 0,
-     {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, g56_f16_plain}, {g56_bf16_settled, NULL, g56_bf16_plain}},
+     {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, g57_f16_plain}, {g57_bf16_settled, NULL, g57_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2",
      "s", 0,
-     {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, NULL}, {g57_bf16_settled, NULL, NULL}},
+     {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, NULL}, {g58_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",
      "s", 0,
-     {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, NULL}, {g58_bf16_settled, NULL, NULL}},
+     {{NULL, g59_f32_in_double, g59_f32_plain}, {NULL, NULL, NULL}, {g59_f16_settled, NULL, NULL}, {g59_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
      "s", 0,
-     {{NULL, g59_f32_in_double, g59_f32_plain}, {NULL, NULL, NULL}, {g59_f16_settled, NULL, NULL}, {g59_bf16_settled, NULL, NULL}},
+     {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, NULL}, {g60_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
      "s", 0,
-     {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, NULL}, {g60_bf16_settled, NULL, NULL}},
+     {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
      "s", 0,
-     {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
+     {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, NULL}, {g62_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,k0",
      "", 0,
-     {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, g62_f16_plain}, {g62_bf16_settled, NULL, g62_bf16_plain}},
+     {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, g63_f16_plain}, {g63_bf16_settled, NULL, g63_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms", 1,
-     {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, NULL}, {g63_bf16_settled, NULL, NULL}},
+     {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:k0,i1 add:i0,t0",
      "", 0,
-     {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
+     {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, NULL}, {g65_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:k0,i1 sub:i0,t0",
      "", 0,
-     {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, NULL}, {g65_bf16_settled, NULL, NULL}},
+     {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, NULL}, {g66_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
      "", 0,
-     {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, NULL}, {g66_bf16_settled, NULL, NULL}},
+     {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {g67_f16_settled, NULL, NULL}, {g67_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13",
      "s", 0,
-     {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {NULL, g67_f16_in_double, NULL}, {NULL, g67_bf16_in_double, NULL}},
-     {{NULL, g67_f32_in_double_columns, g67_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g67_f16_in_double_columns, NULL}, {NULL, g67_bf16_in_double_columns, NULL}},
-     g67_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
-     "s", 0,
      {{NULL, g68_f32_in_double, g68_f32_plain}, {NULL, NULL, NULL}, {NULL, g68_f16_in_double, NULL}, {NULL, g68_bf16_in_double, NULL}},
      {{NULL, g68_f32_in_double_columns, g68_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g68_f16_in_double_columns, NULL}, {NULL, g68_bf16_in_double_columns, NULL}},
      g68_finish},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
+     "s", 0,
+     {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {NULL, g69_f16_in_double, NULL}, {NULL, g69_bf16_in_double, NULL}},
+     {{NULL, g69_f32_in_double_columns, g69_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g69_f16_in_double_columns, NULL}, {NULL, g69_bf16_in_double_columns, NULL}},
+     g69_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
      "", 0,
-     {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {g69_f16_settled, NULL, NULL}, {g69_bf16_settled, NULL, NULL}},
+     {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {g70_f16_settled, NULL, NULL}, {g70_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14",
      "s", 0,
-     {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {NULL, g70_f16_in_double, NULL}, {NULL, g70_bf16_in_double, NULL}},
-     {{NULL, g70_f32_in_double_columns, g70_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g70_f16_in_double_columns, NULL}, {NULL, g70_bf16_in_double_columns, NULL}},
-     g70_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
-     "s", 0,
      {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {NULL, g71_f16_in_double, NULL}, {NULL, g71_bf16_in_double, NULL}},
      {{NULL, g71_f32_in_double_columns, g71_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g71_f16_in_double_columns, NULL}, {NULL, g71_bf16_in_double_columns, NULL}},
      g71_finish},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
+     "s", 0,
+     {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double, NULL}, {NULL, g72_bf16_in_double, NULL}},
+     {{NULL, g72_f32_in_double_columns, g72_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double_columns, NULL}, {NULL, g72_bf16_in_double_columns, NULL}},
+     g72_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
-     "", 0,
-     {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {g72_f16_settled, NULL, NULL}, {g72_bf16_settled, NULL, NULL}},
-     {{0}},
-     NULL},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
      "", 0,
      {{NULL, g73_f32_in_double, g73_f32_plain}, {NULL, NULL, NULL}, {g73_f16_settled, NULL, NULL}, {g73_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
+     "", 0,
+     {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {g74_f16_settled, NULL, NULL}, {g74_bf16_settled, NULL, NULL}},
+     {{0}},
+     NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13",
-     "s", 0,
-     {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {NULL, g74_f16_in_double, NULL}, {NULL, g74_bf16_in_double, NULL}},
-     {{NULL, g74_f32_in_double_columns, g74_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g74_f16_in_double_columns, NULL}, {NULL, g74_bf16_in_double_columns, NULL}},
-     g74_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
      "s", 0,
      {{NULL, g75_f32_in_double, g75_f32_plain}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double, NULL}, {NULL, g75_bf16_in_double, NULL}},
      {{NULL, g75_f32_in_double_columns, g75_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double_columns, NULL}, {NULL, g75_bf16_in_double_columns, NULL}},
      g75_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
      "s", 0,
      {{NULL, g76_f32_in_double, g76_f32_plain}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double, NULL}, {NULL, g76_bf16_in_double, NULL}},
      {{NULL, g76_f32_in_double_columns, g76_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double_columns, NULL}, {NULL, g76_bf16_in_double_columns, NULL}},
      g76_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
      "s", 0,
      {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double, NULL}, {NULL, g77_bf16_in_double, NULL}},
      {{NULL, g77_f32_in_double_columns, g77_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double_columns, NULL}, {NULL, g77_bf16_in_double_columns, NULL}},
      g77_finish},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
+     "s", 0,
+     {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double, NULL}, {NULL, g78_bf16_in_double, NULL}},
+     {{NULL, g78_f32_in_double_columns, g78_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double_columns, NULL}, {NULL, g78_bf16_in_double_columns, NULL}},
+     g78_finish},
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
      "", 0,
-     {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {g78_f16_settled, NULL, NULL}, {g78_bf16_settled, NULL, NULL}},
+     {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {g79_f16_settled, NULL, NULL}, {g79_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7",
-     "s", 0,
-     {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {NULL, g79_f16_in_double, NULL}, {NULL, g79_bf16_in_double, NULL}},
-     {{NULL, g79_f32_in_double_columns, g79_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g79_f16_in_double_columns, NULL}, {NULL, g79_bf16_in_double_columns, NULL}},
-     g79_finish},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:t1 neg:t3 exp:t4 log1p:t5 add:t2,t6 sum:t7 div:t8,k0",
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8",
      "s", 0,
      {{NULL, g80_f32_in_double, g80_f32_plain}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double, NULL}, {NULL, g80_bf16_in_double, NULL}},
      {{NULL, g80_f32_in_double_columns, g80_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double_columns, NULL}, {NULL, g80_bf16_in_double_columns, NULL}},
      g80_finish},
-    {"neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9",
-     "", 0,
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0",
+     "s", 0,
      {{NULL, g81_f32_in_double, g81_f32_plain}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double, NULL}, {NULL, g81_bf16_in_double, NULL}},
-     {{0}},
-     NULL},
-    {"neg:i2 mul:t0,i1 less:0,t1 abs:t1 neg:t3 exp:t4 where:t2,1,t5 add:1,t5 div:t6,t7 mul:t0,t8 mul:i0,t9 div:t10,k0",
+     {{NULL, g81_f32_in_double_columns, g81_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double_columns, NULL}, {NULL, g81_bf16_in_double_columns, NULL}},
+     g81_finish},
+    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10",
      "", 0,
-     {{NULL, g82_f32_in_double, g82_f32_plain}, {NULL, NULL, NULL}, {NULL, g82_f16_in_double, NULL}, {NULL, g82_bf16_in_double, NULL}},
+     {{NULL, g82_f32_in_double, g82_f32_plain}, {NULL, NULL, NULL}, {g82_f16_settled, NULL, NULL}, {g82_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
-    {"sub:1,i0 div:i0,t0 log:t1",
+    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
      "", 0,
      {{NULL, g83_f32_in_double, g83_f32_plain}, {NULL, NULL, NULL}, {g83_f16_settled, NULL, NULL}, {g83_bf16_settled, NULL, NULL}},
      {{0}},

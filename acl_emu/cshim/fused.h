@@ -49,6 +49,12 @@ static inline void write_part(void *to, const void *padded, size_t size)
 #define FETCH_bf16(memory, i, left) FETCH(uint16_t, memory, i, left, read_bf16)
 #define FETCH_mask(memory, i, left) FETCH(uint8_t, memory, i, left, read_mask)
 
+/* Short rows end before the processor knows what comes next: while there is much to compute, the row that follows is asked for. */
+enum { SHORT_ROW = 1 << 13 };
+#define ASK_FOR_f32(memory, i) __builtin_prefetch((const float *)(memory) + (i), 0, 2)
+#define ASK_FOR_f16(memory, i) __builtin_prefetch((const uint16_t *)(memory) + (i), 0, 2)
+#define ASK_FOR_bf16(memory, i) ASK_FOR_f16(memory, i)
+
 #define PUT(type, name, memory, i, left, values)                                                        \
     do {                                                                                                \
         type *to = (type *)(memory) + (i), padded[VECTOR_BYTES / sizeof(type)];                         \
@@ -110,25 +116,38 @@ static inline int is_moderate_bf16(const uint16_t *memory, size_t n)
     return largest <= MOST && smallest >= LEAST - 1;
 }
 
-/* What rounds to two different half numbers, or is none. */
-static inline float_mask differing_f16(float_vector above, float_vector below, half_vector *rounded)
+/* No less than error / size, and little more. */
+static inline float_vector over_float(float_vector error, float_vector size)
 {
 #if defined(HAS_64)
+    return error * (float_vector)_mm512_rcp14_ps((__m512)size) * 1.001f;
+#elif defined(HAS_32)
+    return error * (float_vector)_mm256_rcp_ps((__m256)size) * 1.001f;
+#else
+    return error / size;
+#endif
+}
+
+/* What rounds to two different half numbers, or is none: the lower end of that is made to differ. */
+static inline float_mask differing_f16(float_vector above, float_vector below, half_vector *rounded)
+{
+    const float_vector lower = larger_float(all_float(-INFINITY), below);
+#if defined(HAS_64)
     const __m256i up = _mm512_cvtps_ph((__m512)above, _MM_FROUND_TO_NEAREST_INT);
-    const __m256i down = _mm512_cvtps_ph((__m512)below, _MM_FROUND_TO_NEAREST_INT);
+    const __m256i down = _mm512_cvtps_ph((__m512)lower, _MM_FROUND_TO_NEAREST_INT);
     *rounded = (half_vector)up;
-    return _mm256_cmpneq_epi16_mask(up, down) | not_equal_float(above, above);
+    return _mm256_cmpneq_epi16_mask(up, down);
 #elif defined(HAS_32)
     const __m128i up = _mm256_cvtps_ph((__m256)above, _MM_FROUND_TO_NEAREST_INT);
-    const __m128i down = _mm256_cvtps_ph((__m256)below, _MM_FROUND_TO_NEAREST_INT);
+    const __m128i down = _mm256_cvtps_ph((__m256)lower, _MM_FROUND_TO_NEAREST_INT);
     *rounded = (half_vector)up;
-    return ~(float_mask)_mm256_cvtepi16_epi32(_mm_cmpeq_epi16(up, down)) | not_equal_float(above, above);
+    return ~(float_mask)_mm256_cvtepi16_epi32(_mm_cmpeq_epi16(up, down));
 #else
-    const half_vector down = rounded_f16(below);
+    const half_vector down = rounded_f16(lower);
     *rounded = rounded_f16(above);
-    float_mask doubt = not_equal_float(above, above);
+    float_mask doubt;
     for (int i = 0; i < FLOATS; i++) {
-        doubt[i] |= (*rounded)[i] != down[i] ? -1 : 0;
+        doubt[i] = (*rounded)[i] != down[i] ? -1 : 0;
     }
     return doubt;
 #endif
@@ -137,12 +156,12 @@ static inline float_mask differing_f16(float_vector above, float_vector below, h
 static inline float_mask differing_bf16(float_vector above, float_vector below, half_vector *rounded)
 {
     /* A tie would be rounded up: what lies above it is no tie, and so differs from it. */
-    const float_bits up = (float_bits)above + 0x8000, down = (float_bits)below + 0x7fff;
+    const float_bits up = (float_bits)above + 0x8000, down = (float_bits)larger_float(all_float(-INFINITY), below) + 0x7fff;
     *rounded = upper_halves(up);
 #ifdef HAS_64
-    return _mm512_test_epi32_mask((__m512i)(up ^ down), _mm512_set1_epi32((int)0xffff0000)) | not_equal_float(above, above);
+    return _mm512_test_epi32_mask((__m512i)(up ^ down), _mm512_set1_epi32((int)0xffff0000));
 #else
-    return ((float_words)((up ^ down) & 0xffff0000) != 0) | not_equal_float(above, above);
+    return (float_words)((up ^ down) & 0xffff0000) != 0;
 #endif
 }
 
@@ -155,34 +174,64 @@ static inline float_mask close_f16(float_vector values, float units, half_vector
 
 static inline float_mask close_bf16(float_vector values, float units, half_vector *rounded)
 {
-    /* What is rounded off, counted from just below the middle. */
+    /* What is rounded off, counted from just below the middle; what is no number becomes one that lies there. */
     const uint32_t width = (uint32_t)units + 3;
-    const float_bits raised = (float_bits)values + (0x8000 + width), dropped = raised & 0xffff;
+    const float_bits raised = (float_bits)larger_float(all_float(-0x1.ffp127f), values) + (0x8000 + width), dropped = raised & 0xffff;
     *rounded = upper_halves(raised);
 #ifdef HAS_64
-    return _mm512_cmple_epu32_mask((__m512i)dropped, _mm512_set1_epi32(2 * (int)width)) | not_equal_float(values, values);
+    return _mm512_cmple_epu32_mask((__m512i)dropped, _mm512_set1_epi32(2 * (int)width));
 #else
-    return (float_mask)((float_words)dropped <= 2 * (int32_t)width) | not_equal_float(values, values);
+    return (float_mask)((float_words)dropped <= 2 * (int32_t)width);
 #endif
 }
 
-/* The same for results of which each is off by up to its error. What adds takes turns with the conversions of float16, what multiplies does
- * not: both are used. */
-
-static inline float_vector slack_of(float_vector values, float_vector error)
+/* Numbers too small for all digits, unless zero. */
+static inline float_mask faded(float_vector values)
 {
-    return fma_float(absolute_float(values), all_float(2 * UNIT), error);
+    return less_float(absolute_float(values), all_float(0x1p-90f)) & not_equal_float(values, all_float(0));
 }
 
-static inline float_mask unsure_f16(float_vector values, float_vector error, half_vector *rounded)
+/* A first look at the same, in fewer steps: which are certain, but for numbers below `least`, of which nothing is said. */
+static inline float_mask clear_of_middle(float_vector values, uint32_t dropped_values, uint32_t width, float least)
 {
-    const float_vector slack = slack_of(values, error);
+    const float_bits dropped = ((float_bits)values + (dropped_values / 2 + width)) & (dropped_values - 1);
+#ifdef HAS_64
+    const __mmask16 clear = _mm512_cmpgt_epu32_mask((__m512i)dropped, _mm512_set1_epi32(2 * (int)width));
+    return _mm512_mask_cmp_ps_mask(clear, (__m512)absolute_float(values), _mm512_set1_ps(least), _CMP_GE_OQ);
+#else
+    return (float_mask)((float_words)dropped > 2 * (int32_t)width) & less_equal_float(all_float(least), absolute_float(values));
+#endif
+}
+
+static inline float_mask unclear_f16(float_vector values, float units, half_vector *rounded)
+{
+    *rounded = rounded_f16(values);
+    return ~clear_of_middle(values, 0x2000, (uint32_t)units + 3, 0x1p-14f);
+}
+
+static inline float_mask unclear_bf16(float_vector values, float units, half_vector *rounded)
+{
+    *rounded = upper_halves((float_bits)values + 0x8000);
+    return ~clear_of_middle(values, 0x10000, (uint32_t)units + 3, 0x1p-90f);
+}
+
+/* The same for results of which each is off by up to its error besides. What adds takes turns with the conversions of float16, what multiplies
+ * does not: both are used. */
+
+static inline float_vector slack_of(float_vector values, float_vector error, float units)
+{
+    return fma_float(absolute_float(values), all_float((units + 2) * UNIT), error);
+}
+
+static inline float_mask unsure_f16(float_vector values, float_vector error, float units, half_vector *rounded)
+{
+    const float_vector slack = slack_of(values, error, units);
     return differing_f16(values + slack, fma_float(slack, all_float(-1), values), rounded);
 }
 
-static inline float_mask unsure_bf16(float_vector values, float_vector error, half_vector *rounded)
+static inline float_mask unsure_bf16(float_vector values, float_vector error, float units, half_vector *rounded)
 {
-    const float_vector slack = slack_of(values, error);
+    const float_vector slack = slack_of(values, error, units);
     return differing_bf16(values + slack, values - slack, rounded);
 }
 
@@ -443,15 +492,34 @@ static inline void store_largest_float(double *sums, float_vector largest, float
     store_largest_double(sums, lower_half(found), upper_half(found));
 }
 
+#ifdef HAS_64
+/* With halves, and with quarters of either, in each other's place. */
+static inline double_vector other_half(double_vector values)
+{
+    return (double_vector)_mm512_shuffle_f64x2((__m512d)values, (__m512d)values, 0x4e);
+}
+
+static inline double_vector other_quarter(double_vector values)
+{
+    return (double_vector)_mm512_shuffle_f64x2((__m512d)values, (__m512d)values, 0xb1);
+}
+#endif
+
 static inline double sums_of(double_vector low, double_vector high)
 {
     double_vector sums = low + high;
+#ifdef HAS_64
+    sums += other_half(sums);
+    sums += other_quarter(sums);
+    return sums[0] + sums[1];
+#else
     for (int width = DOUBLES / 2; width; width /= 2) {
         for (int k = 0; k < width; k++) {
             sums[k] += sums[k + width];
         }
     }
     return sums[0];
+#endif
 }
 
 /* The sum of the products of two rows of a half type, which have few enough digits for float, by twos, so
@@ -505,9 +573,15 @@ static inline double counts_of(float_vector counts)
 
 static inline double largest_double_of(double_vector low, double_vector high)
 {
-    const double_vector both = maximum_double(low, high);
+    double_vector both = maximum_double(low, high);
+    int count = DOUBLES;
+#ifdef HAS_64
+    both = maximum_double(both, other_half(both));
+    both = maximum_double(both, other_quarter(both));
+    count = 2;
+#endif
     double best = both[0];
-    for (int k = 1; k < DOUBLES; k++) {
+    for (int k = 1; k < count; k++) {
         best = best >= both[k] || best != best ? best : both[k];
     }
     return best;

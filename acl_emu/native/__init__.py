@@ -29,7 +29,7 @@ _EXACT = frozenset(
         *("less", "less_equal", "equal", "not_equal", "and", "or", "not"),
     }
 )
-_APPROXIMATE = frozenset({"exp", "exp_of_difference", "log", "log1p"})
+_APPROXIMATE = frozenset({"exp", "exp_of_difference", "exp_of_product", "log", "log1p", "log_of_odds"})
 _HALVES = ("float16", "bfloat16")
 
 

@@ -24,7 +24,8 @@ _HEADER_SIZE = 24
 DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64")
 _STORED = DTYPES[:4]
 _FUNCTIONS = (
-    *("add", "sub", "mul", "div", "neg", "abs", "sign", "square", "maximum", "minimum", "exp", "exp_of_difference", "log", "log1p", "sqrt"),
+    *("add", "sub", "mul", "div", "neg", "abs", "sign", "square", "maximum", "minimum"),
+    *("exp", "exp_of_difference", "exp_of_product", "log", "log1p", "log_of_odds", "sqrt"),
     *("less", "less_equal", "equal", "not_equal", "and", "or", "not", "where", "as_number", "float32", "float16", "bfloat16"),
 )
 """The last three round to a type."""

@@ -52,7 +52,10 @@ class Graph:
         self._known: dict[Any, Node] = {}
 
     def node(self, op: str, arguments: tuple[Node, ...], shape: Shape, *, mask: bool = False, detail: Any = None) -> Node:
-        """The node of a step, without what changes no bit: factors of 1, a sign that is lost. exp(x - y) is one step."""
+        """The node of a step, without what changes no bit: factors of 1, a sign that is lost.
+
+        exp(x - y), exp(x * y) and log(x / (1 - x)) are one step each: what the inner ones round off would show in the result.
+        """
         if op in ("mul", "div") and _is_one(arguments[1]):
             return self._spread(arguments[0], shape)
         if op == "mul" and _is_one(arguments[0]):
@@ -61,6 +64,10 @@ class Graph:
             arguments = arguments[0].arguments
         if op == "exp" and arguments[0].op == "sub":
             op, arguments = "exp_of_difference", arguments[0].arguments
+        if op == "exp" and (factors := self._factors(arguments[0])):
+            op, arguments = "exp_of_product", factors
+        if op == "log" and _is_odds(arguments[0]):
+            op, arguments = "log_of_odds", arguments[0].arguments[:1]
         key = (op, tuple(map(id, arguments)), shape, mask, detail)
         return self._known.setdefault(key, Node(op, arguments, shape, mask, detail))
 
@@ -68,6 +75,16 @@ class Graph:
         """A number; zeros of different sign differ."""
         key = ("constant", value.hex())
         return self._known.setdefault(key, Node("constant", (), (), False, value))
+
+    def _factors(self, node: Node) -> tuple[Node, ...]:
+        """The factors of a product that is rounded; signs are those of either."""
+        if node.op == "mul" and not any(map(_is_power_of_two, node.arguments)):
+            return node.arguments
+        if node.op in ("neg", "abs") and (factors := self._factors(node.arguments[0])):
+            first, second = factors
+            other = self.node("abs", (second,), second.shape) if node.op == "abs" else second
+            return self.node(node.op, (first,), first.shape), other
+        return ()
 
     def _spread(self, node: Node, shape: Shape) -> Node:
         return node if node.shape == shape else self.node("same", (node,), shape, mask=node.mask)
@@ -303,3 +320,15 @@ def long_axes(shape: Shape) -> Shape:
 
 def _is_one(node: Node) -> bool:
     return node.op == "constant" and bool(node.detail == 1)
+
+
+def _is_power_of_two(node: Node) -> bool:
+    return node.op == "constant" and abs(math.frexp(node.detail)[0]) == 0.5
+
+
+def _is_odds(node: Node) -> bool:
+    """x / (1 - x)."""
+    if node.op != "div" or node.arguments[1].op != "sub":
+        return False
+    one, other = node.arguments[1].arguments
+    return _is_one(one) and other is node.arguments[0]

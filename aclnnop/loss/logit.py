@@ -10,7 +10,8 @@ def aclnnLogit(input: FloatIn, eps: Double, out: ConstFloatOut) -> Plan:
     """Keep ``input`` between ``eps`` and ``1 - eps``, and take the logarithm of its odds."""
     same_dtype(input, out)
     same_shape(input, out)
-    return mapped(log_odds, reads=(input,), writes=(out,), via=input.dtype, compute=np.float64, eps=eps)
+    exact = eps < 0 or (eps <= 1 and all(float(np.float32(limit)) == limit for limit in (eps, 1 - eps)))  # else the odds would be others
+    return mapped(log_odds, reads=(input,), writes=(out,), via=input.dtype, compute=np.float64, single=exact, eps=eps)
 
 
 def log_odds(x: Array, *, eps: float) -> Array:

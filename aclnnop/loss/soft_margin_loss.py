@@ -8,7 +8,7 @@ from aclnnop.loss.reduction import loss
 @operator(products=ALL - {Product.A310B})
 def aclnnSoftMarginLoss(self: FloatIn, target: FloatIn, reduction: ReductionMode, out: FloatOut) -> Plan:
     """Take ``log(1 + exp(-target * self))``."""
-    return loss(soft_margin, (self, target), out, reduction, precise=True)
+    return loss(soft_margin, (self, target), out, reduction, precise=True, single=True)
 
 
 def soft_margin(x: Array, label: Array) -> Array:

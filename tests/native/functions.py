@@ -41,9 +41,16 @@ BINARY: dict[str, Callable[..., Any]] = {
 ZERO_OF_EITHER_SIGN = ("maximum", "minimum")
 """numpy's maximum and minimum of 0 and -0 are whichever its instructions give."""
 
-ULPS: dict[str, float] = {"exp": 0.9, "exp_of_difference": 0.9, "log": 0.9, "log1p": 1.4}
-ULPS_WITHOUT_FMA: dict[str, float] = {"exp": 1.2, "exp_of_difference": 1.2, "log": 1.2, "log1p": 1.6}
-EXACT: dict[str, Callable[..., Any]] = {"exp": np.exp, "exp_of_difference": lambda x, y: np.exp(x - y), "log": np.log, "log1p": np.log1p}
+ULPS: dict[str, float] = {"exp": 0.9, "exp_of_difference": 0.9, "exp_of_product": 1.1, "log": 0.9, "log1p": 1.4, "log_of_odds": 2.1}
+ULPS_WITHOUT_FMA: dict[str, float] = ULPS | {"exp": 1.2, "exp_of_difference": 1.2, "exp_of_product": 1.4, "log": 1.2, "log1p": 1.6}
+EXACT: dict[str, Callable[..., Any]] = {
+    "exp": np.exp,
+    "exp_of_difference": lambda x, y: np.exp(x - y),
+    "exp_of_product": lambda x, y: np.exp(x * y),
+    "log": np.log,
+    "log1p": np.log1p,
+    "log_of_odds": lambda x: np.log(x / (1 - x)),
+}
 SPECIAL: dict[str, list[tuple[float, float]]] = {
     "exp": [(0.0, 1.0), (-0.0, 1.0), (np.inf, np.inf), (-np.inf, 0.0), (np.nan, np.nan), (1e4, np.inf), (-1e4, 0.0), (89.0, np.inf)],
     "log": [(1.0, 0.0), (0.0, -np.inf), (-0.0, -np.inf), (-1.0, np.nan), (-np.inf, np.nan), (np.inf, np.inf), (np.nan, np.nan)],
@@ -56,6 +63,16 @@ SPECIAL: dict[str, list[tuple[float, float]]] = {
         (np.inf, np.inf),
         (np.nan, np.nan),
         (1e-45, 1e-45),
+    ],
+    "log_of_odds": [
+        (0.5, 0.0),
+        (0.0, -np.inf),
+        (-0.0, -np.inf),
+        (1.0, np.inf),
+        (1.5, np.nan),
+        (-1.5, np.nan),
+        (np.inf, np.nan),
+        (np.nan, np.nan),
     ],
 }
 WIDE_ERROR = 2.0**-42
@@ -82,13 +99,17 @@ def function_arguments(name: str, stride: int) -> list[Array]:
         near = np.linspace(-104, 89, len(every), dtype=np.float32)
     elif name == "log":
         near = np.linspace(0.25, 4, len(every), dtype=np.float32)
+    elif name == "log_of_odds":
+        near = np.concatenate([np.linspace(0, 1, len(every), dtype=np.float32), np.linspace(0.499, 0.501, len(every), dtype=np.float32)])
     else:
         near = np.linspace(-1, 3, len(every), dtype=np.float32)
     drawn = np.concatenate([np.array(ODD, np.float32), every, near])
-    if name != "exp_of_difference":
+    if name not in ("exp_of_difference", "exp_of_product"):
         return [drawn]
     other = np.random.default_rng(5).standard_normal(len(drawn)).astype(np.float32) * 30
     with np.errstate(all="ignore"):
+        if name == "exp_of_product":
+            return [np.concatenate([drawn, drawn / other]), np.concatenate([np.ones_like(drawn), other])]
         return [np.concatenate([drawn, drawn + other]), np.concatenate([np.zeros_like(drawn), other])]
 
 
@@ -114,8 +135,15 @@ def check_special_values(name: str) -> None:
 def check_wide_function(name: str) -> None:
     """On lanes of float64: what is left of the result when its first 24 digits are subtracted shows the others."""
     rng = np.random.default_rng(11)
-    near = {"exp": (-45, 88), "exp_of_difference": (-22, 22), "log": (0.3, 3), "log1p": (-0.9, 2)}[name]
-    arguments = [rng.uniform(*near, 200_000).astype(np.float32) for _ in range(2 if name == "exp_of_difference" else 1)]
+    near = {
+        "exp": (-45, 88),
+        "exp_of_difference": (-22, 22),
+        "exp_of_product": (-6, 6),
+        "log": (0.3, 3),
+        "log1p": (-0.9, 2),
+        "log_of_odds": (0.51, 0.99),
+    }[name]
+    arguments = [rng.uniform(*near, 200_000).astype(np.float32) for _ in range(2 if name.startswith("exp_of") else 1)]
     if name in ("log", "log1p"):
         arguments[0][: len(arguments[0]) // 2] = 2.0 ** rng.uniform(-100, 100, len(arguments[0]) // 2)
     exact = EXACT[name](*(argument.astype(np.longdouble) for argument in arguments))
@@ -128,6 +156,8 @@ def check_wide_function(name: str) -> None:
 _remainder: dict[str, Callable[..., Any]] = {
     "exp": lambda x, head: np.exp(x) - head,
     "exp_of_difference": lambda x, y, head: np.exp(x - y) - head,
+    "exp_of_product": lambda x, y, head: np.exp(x * y) - head,
     "log": lambda x, head: np.log(x) - head,
     "log1p": lambda x, head: np.log1p(x) - head,
+    "log_of_odds": lambda x, head: np.log(x / (1 - x)) - head,
 }

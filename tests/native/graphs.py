@@ -29,8 +29,10 @@ _NUMPY: dict[str, Any] = {
     "minimum": np.minimum,
     "exp": np.exp,
     "exp_of_difference": lambda x, y: np.exp(x - y),
+    "exp_of_product": lambda x, y: np.exp(x * y),
     "log": np.log,
     "log1p": np.log1p,
+    "log_of_odds": lambda x: np.log(x / (1 - x)),
     "less": np.less,
     "less_equal": np.less_equal,
     "equal": np.equal,
@@ -157,10 +159,16 @@ def _step(op: str, operands: list[Estimate], precision: Precision) -> Estimate:
         error = ea * b + eb * a + ea * eb + own
     elif op == "div":
         error = np.where(eb < b, (ea + size * eb) / (b - eb), np.where(np.asarray(eb) > 0, np.inf, 0)) + 2 * own
+    elif op == "exp_of_product":
+        # In float32, what a product or the difference of two numbers loses is made up for.
+        error = size * np.expm1(ea * b + eb * a + ea * eb + DOUBLE.arithmetic * a * b) + of_function
     elif op in ("exp", "exp_of_difference"):
-        # In float32, what the difference of two numbers loses is made up for.
         lost = DOUBLE.arithmetic * np.abs(values[0] - values[-1]) if len(values) > 1 else 0
         error = size * np.expm1(sum(errors) + lost) + of_function
+    elif op == "log_of_odds":
+        inside = np.abs(values[0] * (1 - values[0]))
+        lost = 2 * DOUBLE.arithmetic
+        error = np.where(ea < inside / 2, 2 * ea / inside, np.where(np.asarray(ea) > 0, np.inf, 0)) + lost + of_function
     elif op in ("log", "log1p"):
         inside = np.abs(values[0] + (op == "log1p"))
         error = np.where(ea < inside / 2, 2 * ea / inside, np.where(np.asarray(ea) > 0, np.inf, 0)) + of_function
@@ -184,7 +192,7 @@ def _step(op: str, operands: list[Estimate], precision: Precision) -> Estimate:
     error = np.where(~np.isfinite(value) & odd & sure, 0, error)
     if precision is SINGLE:  # what is too large for float32 on the way
         error = np.where(np.isfinite(value) & (size > 2.0**127), np.inf, error)
-    if op in ("exp", "exp_of_difference", "log", "log1p"):
+    if op.startswith(("exp", "log")):
         return Estimate(value, np.where(np.isnan(error), np.inf, error))
     # Arithmetic on equal numbers gives equal numbers, however it is rounded.
     exact = np.logical_and.reduce([np.asarray(one) == 0 for one in np.broadcast_arrays(*errors)])

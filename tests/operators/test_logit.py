@@ -64,6 +64,15 @@ def test_values(device: int, data: st.DataObject) -> None:
     assert_accurate(grad(x, dy, eps, dtype).run(layout), golden_grad(x, dy, eps))
 
 
+@pytest.mark.parametrize("eps", [-1.0, 0.0625, 1e-6])
+def test_many_numbers(eps: float, device: int) -> None:
+    """So many that FLOAT is evaluated in float32, if it is accurate enough; near one half the result is small."""
+    rng = np.random.default_rng(1)
+    near_half = np.float32(0.5) + rng.integers(-4000, 4000, 6000).astype(np.float32) * np.float32(2**-25)
+    x = np.concatenate([near_half, rng.random(12000, np.float32), np.float32(2) ** -rng.uniform(1, 100, 2000).astype(np.float32)])
+    assert_accurate(logit(x, eps).run(), golden_logit(x, eps))
+
+
 def test_documented_samples(device: int) -> None:
     x = [[0.1, 0.2, 0.3, 0.4]]
     np.testing.assert_allclose(logit(x).run(), [[-2.197225, -1.386294, -0.847298, -0.405465]], atol=5.1e-7, rtol=0)

@@ -58,6 +58,14 @@ def test_beta_below_zero(beta: float) -> None:
 FAR = [(-1000.0, 1000.0), (-80.0, 80.0), (80.0, math.exp(-80)), (100.0, math.exp(-100)), (1000.0, 0.0)]
 
 
+def test_many_labels_that_are_no_integers(device: int) -> None:
+    """So many that FLOAT is evaluated in float32: what the product with the label loses would show in the exponential."""
+    rng = np.random.default_rng(2)
+    x, label = (rng.uniform(-9, 9, 20000).astype(np.float32) for _ in range(2))
+    z = -x.astype(np.longdouble) * label
+    assert_accurate(run("aclnnSoftMarginLoss", {"self": x, "target": label}), np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z))))
+
+
 @pytest.mark.parametrize(("z", "value"), FAR)
 def test_logistic_losses_far_from_the_margin(z: float, value: float, device: int) -> None:
     """log(1 + exp(-z)), and its slope between 0 and 1, without overflow and without losing the small end."""
