@@ -150,39 +150,54 @@ static void begin_row(const job *work, room *own, int64_t outer)
     }
 }
 
-/* Have the kernel work on a row or a part of one, the `turned`th of those that there is room for together, or on some rows of columns. */
-static void call_kernel(const job *work, room *own, fused_kernel *kernel, const place *at, int64_t turned)
+/* Where the kernel finds and leaves elements of a row, the `turned`th of those that there is room for together; what is gathered is gathered. */
+static void find_rows(const job *work, room *own, const place *at, int64_t turned, void *rows[])
 {
-    const header *program = work->program;
-    const void *ins[MOST_OPERANDS];
-    void *outs[MOST_OPERANDS];
-    int64_t pitches[MOST_OPERANDS];
-    int streamed = work->streamed;
-    for (int64_t k = 0; k < program->operands; k++) {
-        char *row = own->rows[k];
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        rows[k] = own->rows[k];
         if (work->ways[k] == IN_MEMORY) {
-            row = base_of(work, k, at->outer) + at->first * work->operands[k].item;
+            rows[k] = base_of(work, k, at->outer) + at->first * work->operands[k].item;
         } else if (work->ways[k] == TURNED) {
-            row += turned * pitch_of(work, k);
-        } else if (work->ways[k] == GATHERED && k < program->reads) {
-            acl_emu_move_range(&work->operands[k], base_of(work, k, at->outer), at->first, at->n, row, 0);
-        }
-        if (k < program->reads) {
-            ins[k] = row;
-            pitches[k] = work->operands[k].outer.stride[0];
-        } else {
-            outs[k - program->reads] = row;
-            streamed &= work->ways[k] == IN_MEMORY && (uintptr_t)row % acl_emu_engine_tiles->vector_bytes == 0;
+            rows[k] = own->rows[k] + turned * pitch_of(work, k);
+        } else if (work->ways[k] == GATHERED && k < work->program->reads) {
+            acl_emu_move_range(&work->operands[k], base_of(work, k, at->outer), at->first, at->n, rows[k], 0);
         }
     }
-    const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
-    const fused_call call = {outs, ins, own->constants, own->kept, own->sums, own->results, stride, streamed, at->rows, pitches};
-    kernel(&call, at->n);
-    for (int64_t k = program->reads; k < program->operands; k++) {
+}
+
+/* Whether results pass by the caches: all of them lie in memory, and as that needs. */
+static int passes_by(const job *work, void *const rows[])
+{
+    int streamed = work->streamed;
+    for (int64_t k = work->program->reads; streamed && k < work->program->operands; k++) {
+        streamed = work->ways[k] == IN_MEMORY && (uintptr_t)rows[k] % acl_emu_engine_tiles->vector_bytes == 0;
+    }
+    return streamed;
+}
+
+static void spread_out(const job *work, room *own, const place *at)
+{
+    for (int64_t k = work->program->reads; k < work->program->operands; k++) {
         if (work->ways[k] == GATHERED) {
             acl_emu_move_range(&work->operands[k], base_of(work, k, at->outer), at->first, at->n, own->rows[k], 1);
         }
     }
+}
+
+/* Have the kernel work on a part of a row, or on some rows of columns. */
+static void call_kernel(const job *work, room *own, const place *at)
+{
+    const header *program = work->program;
+    void *rows[MOST_OPERANDS];
+    int64_t pitches[MOST_OPERANDS];
+    find_rows(work, own, at, 0, rows);
+    for (int64_t k = 0; k < program->reads; k++) {
+        pitches[k] = work->operands[k].outer.stride[0];
+    }
+    const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
+    const fused_call call = {rows + program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, stride, passes_by(work, rows), at->rows, pitches};
+    work->kernel(&call, at->n);
+    spread_out(work, own, at);
 }
 
 /* Results with one number for a row (or `n` of them, for as many columns), from where the kernel left them. */
@@ -241,6 +256,39 @@ static void finish_row(const job *work, room *own, int64_t outer)
     store_results(work, own, &at, 1);
 }
 
+/* Rows whose reductions are finished together; nothing but these differs between them. */
+typedef struct {
+    double sums[MOST_SUMS * PARTIALS];
+    int64_t first, count;
+} finished;
+
+static void finish_rows(const job *work, room *own, finished *some)
+{
+    const fused_call call = {.constants = own->constants, .sums = some->sums, .results = own->results, .stride = PARTIALS};
+    work->whole->finish(&call, (size_t)some->count);
+    for (int64_t k = work->program->reads; k < work->program->operands; k++) {
+        const operand_view *view = &work->operands[k];
+        const double *found = own->results + (size_t)(k - work->program->reads) * PARTIALS;
+        const int together = view->outer.count == 1 && view->outer.stride[0] == view->item;
+        for (int64_t row = 0; row < some->count; row += together ? some->count : 1) {
+            acl_emu_engine_tiles->store[1][view->dtype](base_of(work, k, some->first + row), found + row, together ? (size_t)some->count : 1);
+        }
+    }
+    some->first += some->count;
+    some->count = 0;
+}
+
+static void add_to_finished(const job *work, room *own, finished *some)
+{
+    reduce_partials(work, own);
+    for (int64_t k = 0; k < work->reductions; k++) {
+        some->sums[k * PARTIALS + some->count] = own->sums[k * PARTIALS];
+    }
+    if (++some->count == PARTIALS) {
+        finish_rows(work, own, some);
+    }
+}
+
 /* Units */
 
 static void run_map(const job *work, room *own, int64_t unit)
@@ -252,7 +300,7 @@ static void run_map(const job *work, room *own, int64_t unit)
     for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
         const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
         const place at = {.outer = row, .first = first, .n = n};
-        call_kernel(work, own, work->kernel, &at, -1);
+        call_kernel(work, own, &at);
     }
 }
 
@@ -330,6 +378,62 @@ static void move_rows(const job *work, room *own, int64_t operand, int64_t begin
     }
 }
 
+/* How far it is from a row to the next, by operand; 0 where rows have to be found one by one. */
+static int lie_evenly(const job *work, int64_t to_next[])
+{
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        const int way = work->ways[k];
+        if (way == GATHERED || (way == IN_MEMORY && work->operands[k].outer.count != 1)) {
+            return 0;
+        }
+        to_next[k] = way == IN_MEMORY ? work->operands[k].outer.stride[0] : way == TURNED ? pitch_of(work, k) : 0;
+    }
+    return 1;
+}
+
+static int has_constants_of_rows(const job *work)
+{
+    for (int64_t k = 0; k < work->fused_count; k++) {
+        if (work->fused_operands[k] >= 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end)
+{
+    void *rows[MOST_OPERANDS];
+    int64_t to_next[MOST_OPERANDS];
+    const int even = lie_evenly(work, to_next), differ = has_constants_of_rows(work), together = work->whole->finish && !differ;
+    finished some = {.first = begin};
+    fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, NULL};
+    for (int64_t row = begin; row < end; row++) {
+        const place at = {.outer = row, .n = (size_t)work->program->inner};
+        if (row == begin || !even) {
+            find_rows(work, own, &at, row - begin, rows);
+        } else {
+            for (int64_t k = 0; k < work->program->operands; k++) {
+                rows[k] = (char *)rows[k] + to_next[k];
+            }
+        }
+        if (differ) {
+            begin_row(work, own, row);
+        }
+        call.streamed = passes_by(work, rows);
+        work->kernel(&call, at.n);
+        spread_out(work, own, &at);
+        if (together) {
+            add_to_finished(work, own, &some);
+        } else {
+            finish_row(work, own, row);
+        }
+    }
+    if (some.count) {
+        finish_rows(work, own, &some);
+    }
+}
+
 static void run_rows(const job *work, room *own, int64_t unit)
 {
     const header *program = work->program;
@@ -341,12 +445,7 @@ static void run_rows(const job *work, room *own, int64_t unit)
             move_rows(work, own, k, begin, end);
         }
     }
-    for (int64_t row = begin; row < end; row++) {
-        const place at = {.outer = row, .n = (size_t)program->inner};
-        begin_row(work, own, row);
-        call_kernel(work, own, work->kernel, &at, row - begin);
-        finish_row(work, own, row);
-    }
+    work_on_rows(work, own, begin, end);
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (work->ways[k] == TURNED) {
             move_rows(work, own, k, begin, end);
@@ -355,7 +454,7 @@ static void run_rows(const job *work, room *own, int64_t unit)
 }
 
 /* Whether all rows of columns are where they can be read one after the other. */
-static int lie_evenly(const job *work)
+static int can_be_read_on(const job *work)
 {
     for (int64_t k = 0; k < work->program->reads; k++) {
         if (work->ways[k] != IN_MEMORY || work->operands[k].outer.count != 1) {
@@ -376,11 +475,11 @@ static void run_columns(const job *work, room *own, int64_t unit)
             own->sums[k * stride + lane] = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
         }
     }
-    const int64_t most = lie_evenly(work) ? COLUMN_ROWS : 1;
+    const int64_t most = can_be_read_on(work) ? COLUMN_ROWS : 1;
     for (int64_t k = 0; k < program->outer; k += most) {
         const int64_t rows = program->outer - k < most ? program->outer - k : most;
         const place at = {.outer = k, .first = first, .n = n, .rows = rows};
-        call_kernel(work, own, work->kernel, &at, -1);
+        call_kernel(work, own, &at);
     }
     const fused_call call = {.constants = own->constants, .sums = own->sums, .results = own->results, .stride = stride};
     const place at = {.first = first, .n = n};
@@ -395,7 +494,7 @@ static void run_part(const job *work, room *own, int64_t unit)
     const int64_t row = unit / work->chunks, first = unit % work->chunks * work->unit_length, left = work->program->inner - first;
     const place at = {.outer = row, .first = first, .n = (size_t)(left < work->unit_length ? left : work->unit_length)};
     begin_row(work, own, row);
-    call_kernel(work, own, work->kernel, &at, -1);
+    call_kernel(work, own, &at);
     memcpy(work->partials + (size_t)unit * size, own->sums, size * sizeof(double));
 }
 
