@@ -80,11 +80,9 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
     char *lanes = own->registers + (size_t)dst * TILE_BYTES;
     const char *row = own->gathered;
     own->slot[dst] = lanes;
-    if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        const move in = acl_emu_move_of_block(operand, base, at, own->gathered, at->columns * operand->item, 0, 0);
-        acl_emu_move_all(&in, &(wishes){.count = 0});
-    } else if (lies_in_row(operand)) {
-        row = base + at->first * operand->item;
+    const int in_block = work->program->shape == BLOCKS && operand->inner.count == 2;
+    if (in_block || lies_in_row(operand)) {
+        row = in_block ? own->line[index] : base + at->first * operand->item;
         if (!mask && operand->dtype == (wide ? F64 : F32) && (uintptr_t)row % sizeof(float) == 0) {
             own->slot[dst] = (void *)row;
             return;
@@ -112,13 +110,11 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
     const operand_view *operand = &work->operands[index];
     const int wide = (int)work->program->wide;
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
-    if (work->program->shape == BLOCKS && operand->inner.count == 2) {
-        acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
-        const move out = acl_emu_move_of_block(operand, base, at, own->gathered, at->columns * operand->item, 1, work->streamed);
-        acl_emu_move_all(&out, &own->soon);
-    } else if (lies_in_row(operand) || at->n == 1) {
-        char *there = base + offset_of(&operand->inner, at->first);
-        const int streamed = work->streamed && !wide && operand->dtype != F64 && (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0;
+    const int in_block = work->program->shape == BLOCKS && operand->inner.count == 2;
+    if (in_block || lies_in_row(operand) || at->n == 1) {
+        char *there = in_block ? own->line[index] : base + offset_of(&operand->inner, at->first);
+        const int aligned = (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0, in_memory = !in_block || !is_turned(operand);
+        const int streamed = work->streamed && !wide && operand->dtype != F64 && aligned && in_memory;
         (streamed ? acl_emu_engine_tiles->stream_store : acl_emu_engine_tiles->store[wide])[operand->dtype](there, lanes, at->n);
     } else {
         acl_emu_engine_tiles->store[wide][operand->dtype](own->gathered, lanes, at->n);
@@ -236,21 +232,10 @@ static void run_map(const job *work, room *own, int64_t unit)
     }
 }
 
-static void run_block(const job *work, room *own, int64_t unit)
+void acl_emu_run_line(const job *work, room *own, int64_t outer, size_t n)
 {
-    place next;
-    for (place at = block_at(work, unit, 0); at.n; at = next) {
-        next = block_at(work, unit, at.j + at.columns);
-        own->soon = (wishes){.count = 0};
-        for (int64_t k = 0; k < work->program->reads && next.n; k++) {
-            const operand_view *operand = &work->operands[k];
-            if (operand->inner.count == 2) {
-                const move there = acl_emu_move_of_block(operand, work->memory[k] + offset_of(&operand->outer, at.outer), &next, NULL, 0, 0, 0);
-                acl_emu_wish_for(&own->soon, &there);
-            }
-        }
-        run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, at.n);
-    }
+    const place at = {.outer = outer, .n = n};
+    run_steps(work, own, work->phases->lane_begin, work->phases->lane_end, &at, n);
 }
 
 static void run_rows(const job *work, room *own, int64_t unit)
@@ -361,7 +346,8 @@ static int prepare_room(const job *work, room *own)
     const size_t columns = program->shape == COLUMNS ? (size_t)(program->outer * program->lanes) : (size_t)program->inner;
     const size_t kept = program->kept ? (columns * work->lane_size + 63) / 64 * 64 : 0;
     const size_t sums = (work->tile > PARTIALS ? work->tile : PARTIALS) * sizeof(double);
-    const size_t size = (size_t)program->slots * TILE_BYTES + 2 * TILE_BYTES + kept * (size_t)program->kept + sums * (size_t)program->sums;
+    const size_t block = program->shape == BLOCKS ? acl_emu_block_room(work) : 0;
+    const size_t size = (size_t)program->slots * TILE_BYTES + 2 * TILE_BYTES + kept * (size_t)program->kept + sums * (size_t)program->sums + block;
     if (!make_room(own, size)) {
         return 0;
     }
@@ -376,6 +362,9 @@ static int prepare_room(const job *work, room *own)
     }
     for (int64_t k = 0; k < program->sums; k++, next += sums) {
         own->sum[k] = next;
+    }
+    if (block) {
+        acl_emu_prepare_block(work, own, next);
     }
     for (int64_t k = 0; k < program->constants; k++) {
         acl_emu_engine_tiles->from_double[program->wide](own->slot[k], &work->constants[k], 1);
@@ -394,7 +383,7 @@ static void leave_room(room *own)
     }
 }
 
-static run_unit *const run_in_steps[] = {run_map, run_block, run_rows, run_columns, run_part}; /* by shape */
+static run_unit *const run_in_steps[] = {run_map, acl_emu_run_block, run_rows, run_columns, run_part}; /* by shape */
 
 /* The next unit, of one's own share or, when that is through, of another; -1 where there are none left. In programs that come one after another
  * a thread gets the same part of memory, which is in its cache. */
@@ -510,7 +499,6 @@ static int divide(job *work, int64_t threads)
     const int64_t tile = (int64_t)(TILE_BYTES / (work->whole ? sizeof(float) : work->lane_size));
     const int64_t chunk = chunk_tiles(program, tile, threads) * tile, rows = chunk / program->inner;
     work->tile = (size_t)tile;
-    work->block_rows = BLOCK_ROWS;
     work->reductions = program->sums;
     work->unit_length = program->shape == ROWS ? (rows ? rows : 1) : program->shape == TOTALS ? TOTAL_TILES * tile : chunk;
     if (work->whole) {
@@ -518,7 +506,7 @@ static int divide(job *work, int64_t threads)
     }
     work->chunks = parts_of(program->inner, work->unit_length);
     switch (program->shape) {
-    case BLOCKS: work->units = program->outer * parts_of(program->block, work->block_rows); break;
+    case BLOCKS: work->units = program->outer * parts_of(program->block, BLOCK_ROWS); break;
     case ROWS: work->units = parts_of(program->outer, work->unit_length); break;
     case COLUMNS: work->units = parts_of(program->inner, program->lanes); break;
     default: work->units = program->outer * work->chunks; break;

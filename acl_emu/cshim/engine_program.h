@@ -44,7 +44,7 @@ typedef struct {
 } header;
 
 /* The first three are known to acl_emu/native/program.py. */
-enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, MOST_CHUNK_TILES = 256, LEAST_UNITS = 16, TOTAL_TILES = 64, BLOCK_ROWS = 32, THREADED_LANES = 1 << 17, MOST_SHARES = 16 };
+enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, MOST_CHUNK_TILES = 256, LEAST_UNITS = 16, TOTAL_TILES = 64, BLOCK_ROWS = 64, BLOCK_COLUMNS = 256, THREADED_LANES = 1 << 17, MOST_SHARES = 16 };
 
 typedef struct {
     const header *program;
@@ -63,7 +63,7 @@ typedef struct {
     size_t lane_size, tile;
     int64_t units;
     int64_t unit_length; /* lanes, or rows, of a unit */
-    int64_t block_rows;  /* BLOCKS: rows of a unit; ROWS of whole kernels: those gathered together */
+    int64_t turned_rows; /* ROWS of whole kernels: those gathered together */
     int64_t chunks;      /* MAP, TOTALS: units of a row */
     double *partials;    /* TOTALS: what each unit found */
     int64_t shares; /* units are divided among threads, who take from each other what is left */
@@ -90,10 +90,10 @@ typedef struct {
     char *kept[MOST_SLOTS];
     void *sum[MOST_SUMS];
     char *gathered;
-    char *rows[MOST_OPERANDS]; /* whole kernels: operands that do not lie in a row */
+    char *rows[MOST_OPERANDS]; /* whole kernels and blocks: operands that do not lie in a row */
+    void *line[MOST_OPERANDS]; /* BLOCKS: where the row is that is worked on */
     double constants[MOST_SLOTS];
     double *sums, *results;
-    wishes soon; /* what the next block needs */
 } room;
 
 /* Where a tile lies: of the inner range from `first` on, or a block of two dimensions. */
@@ -105,15 +105,13 @@ typedef struct {
 
 typedef void run_unit(const job *work, room *own, int64_t unit);
 
-/* A tile of some rows of a matrix, from column j on; empty behind the last. Tiles are about square: what one operand has in a row, another has
- * in a column, and of either whole cache lines are used before they are gone. */
+/* Some rows of a matrix, from column j on; empty behind the last. */
 static inline place block_at(const job *work, int64_t unit, int64_t j)
 {
-    const int64_t rows = work->program->block, columns = work->program->inner / rows, width = (int64_t)work->tile / work->block_rows;
-    const int64_t parts = (rows + work->block_rows - 1) / work->block_rows, i = unit % parts * work->block_rows;
-    place at = {.outer = unit / parts, .i = i, .j = j};
-    at.rows = rows - i < work->block_rows ? rows - i : work->block_rows;
-    at.columns = columns - j < width ? columns - j : width;
+    const int64_t rows = work->program->block, columns = work->program->inner / rows, parts = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    place at = {.outer = unit / parts, .i = unit % parts * BLOCK_ROWS, .j = j};
+    at.rows = rows - at.i < BLOCK_ROWS ? rows - at.i : BLOCK_ROWS;
+    at.columns = columns - j < BLOCK_COLUMNS ? columns - j : BLOCK_COLUMNS;
     at.n = (size_t)(at.rows * at.columns);
     return at;
 }
@@ -139,6 +137,23 @@ static inline int lies_in_row(const operand_view *operand)
     return operand->inner.count == 1 && operand->inner.stride[0] == operand->item;
 }
 
+/* BLOCKS: an operand that does not lie along the rows of a block. */
+static inline int is_turned(const operand_view *operand)
+{
+    return operand->inner.count == 2 && operand->inner.stride[1] != operand->item;
+}
+
+static inline char *base_of(const job *work, int64_t operand, int64_t outer)
+{
+    return work->memory[operand] + offset_of(&work->operands[operand].outer, outer);
+}
+
+/* Bytes from one gathered row to the next: no power of two, lest they drive each other out of the cache. */
+static inline int64_t row_pitch(int64_t length, int64_t item)
+{
+    return (length * item + 63) / 64 * 64 + 64;
+}
+
 /* Some elements of an inner range, gathered in a row (or spread out from one). */
 void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, size_t n, char *row, int out);
 
@@ -157,6 +172,15 @@ void acl_emu_ask(wishes *soon, int64_t count);
 
 move acl_emu_move_of_block(const operand_view *operand, char *base, const place *at, char *rows, int64_t pitch, int out, int streamed);
 void acl_emu_move_all(const move *some, wishes *soon);
+
+/* engine_block.c: units of BLOCKS */
+
+size_t acl_emu_block_room(const job *work);
+void acl_emu_prepare_block(const job *work, room *own, char *next);
+run_unit acl_emu_run_block;
+
+/* engine.c: the steps of a program on a row of a block. */
+void acl_emu_run_line(const job *work, room *own, int64_t outer, size_t n);
 
 /* engine_whole.c: units of programs that were compiled as a whole. */
 

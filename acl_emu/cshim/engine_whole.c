@@ -6,8 +6,7 @@
 
 /* Tiles at once where nothing has to be gathered; bfloat16 is looked at before it is used, and should still be in the first-level cache. */
 enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
-/* Of a block; and of rows that are turned together, and how far ahead lines are asked for meanwhile. */
-enum { WHOLE_ROWS = 64, WHOLE_COLUMNS = 256 };
+/* Of rows that are turned together, and how far ahead lines are asked for meanwhile. */
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 16, MOST_TURNED = 64, LINES_AHEAD = 32 };
 enum { COLUMN_ROWS = 4 };
 
@@ -31,9 +30,6 @@ static int way_of(const job *work, int64_t operand)
     if (lies_in_row(&work->operands[operand])) {
         return IN_MEMORY;
     }
-    if (work->program->shape == BLOCKS) {
-        return inner->count == 1 ? GATHERED : inner->stride[1] == item ? IN_MEMORY : TURNED;
-    }
     const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
     return beside && work->program->shape == ROWS ? TURNED : GATHERED;
 }
@@ -50,7 +46,6 @@ static size_t row_length(const job *work)
     case ROWS: return (size_t)work->program->inner;
     case TOTALS: return (size_t)work->unit_length;
     case COLUMNS: return (size_t)work->program->lanes;
-    case BLOCKS: return WHOLE_COLUMNS;
     default: return work->tile;
     }
 }
@@ -77,27 +72,22 @@ void acl_emu_divide_whole(job *work)
     }
     if (program->shape == MAP && !memchr(work->ways, GATHERED, (size_t)program->operands)) {
         work->tile *= program->storage == BF16 ? TWICE_LOOKED_AT : MORE_IN_MEMORY;
-    } else if (program->shape == BLOCKS) {
-        work->block_rows = WHOLE_ROWS;
-        work->tile = WHOLE_ROWS * WHOLE_COLUMNS;
-    } else if (program->shape == ROWS && (work->block_rows = rows_at_once(work))) {
-        work->unit_length = work->block_rows;
+    } else if (program->shape == ROWS && (work->turned_rows = rows_at_once(work))) {
+        work->unit_length = work->turned_rows;
     }
 }
 
 /* Rooms */
 
-/* Bytes from one gathered row to the next: no power of two, lest they drive each other out of the cache. */
 static int64_t pitch_of(const job *work, int64_t operand)
 {
-    const int64_t length = work->program->shape == BLOCKS ? WHOLE_COLUMNS : work->program->inner;
-    return (length * work->operands[operand].item + 63) / 64 * 64 + 64;
+    return row_pitch(work->program->inner, work->operands[operand].item);
 }
 
 static size_t gathered_size(const job *work, int64_t operand)
 {
     if (work->ways[operand] == TURNED) {
-        return (size_t)(work->block_rows * pitch_of(work, operand));
+        return (size_t)(work->turned_rows * pitch_of(work, operand));
     }
     return (row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
 }
@@ -110,6 +100,9 @@ static size_t sums_size(const job *work)
 
 size_t acl_emu_whole_room(const job *work)
 {
+    if (work->program->shape == BLOCKS) {
+        return acl_emu_block_room(work);
+    }
     size_t size = sums_size(work) + (size_t)work->whole->kept * padded(row_length(work)) * sizeof(double);
     for (int64_t k = 0; k < work->program->operands; k++) {
         size += gathered_size(work, k);
@@ -119,6 +112,11 @@ size_t acl_emu_whole_room(const job *work)
 
 void acl_emu_prepare_whole(const job *work, room *own, char *next)
 {
+    memcpy(own->constants, work->fused_constants, (size_t)work->fused_count * sizeof(double));
+    if (work->program->shape == BLOCKS) {
+        acl_emu_prepare_block(work, own, next);
+        return;
+    }
     for (int64_t k = 0; k < work->program->operands; k++) {
         own->rows[k] = next;
         next += gathered_size(work, k);
@@ -129,15 +127,9 @@ void acl_emu_prepare_whole(const job *work, room *own, char *next)
     }
     own->sums = (double *)next;
     own->results = own->sums + (size_t)work->reductions * (work->program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS);
-    memcpy(own->constants, work->fused_constants, (size_t)work->fused_count * sizeof(double));
 }
 
 /* Rows */
-
-static char *base_of(const job *work, int64_t operand, int64_t outer)
-{
-    return work->memory[operand] + offset_of(&work->operands[operand].outer, outer);
-}
 
 /* Constants that differ from row to row. */
 static void begin_row(const job *work, room *own, int64_t outer)
@@ -304,58 +296,6 @@ static void run_map(const job *work, room *own, int64_t unit)
     }
 }
 
-static move block_move(const job *work, const room *own, int64_t operand, const place *at)
-{
-    const int out = operand >= work->program->reads;
-    return acl_emu_move_of_block(&work->operands[operand], base_of(work, operand, at->outer), at, own->rows[operand], pitch_of(work, operand), out, out && work->streamed);
-}
-
-/* What lies otherwise than most operands is turned before or after the kernel has gone through the rows of a block; what the next block needs is
- * asked for meanwhile, but not between loads of the kernel, which would wait for it, if it can be while results are written. */
-static void run_block(const job *work, room *own, int64_t unit)
-{
-    const header *program = work->program;
-    place next;
-    for (place at = block_at(work, unit, 0); at.n; at = next) {
-        wishes soon = {.count = 0}, none = {.count = 0};
-        void *row[MOST_OPERANDS];
-        int64_t to_next[MOST_OPERANDS];
-        int streamed = work->streamed, turned_last = 0;
-        next = block_at(work, unit, at.j + at.columns);
-        for (int64_t k = 0; k < program->operands; k++) {
-            const move here = block_move(work, own, k, &at), there = block_move(work, own, k, &next);
-            const int read = k < program->reads;
-            row[k] = work->ways[k] == IN_MEMORY ? here.lines : own->rows[k];
-            to_next[k] = work->ways[k] == IN_MEMORY ? work->operands[k].inner.stride[0] : work->ways[k] == TURNED ? pitch_of(work, k) : 0;
-            if (work->ways[k] == TURNED && read) {
-                acl_emu_move_all(&here, &none);
-            } else if (work->ways[k] == GATHERED) {
-                acl_emu_move_range(&work->operands[k], base_of(work, k, at.outer), 0, (size_t)at.columns, row[k], 0);
-            }
-            if (read && next.n && work->ways[k] != GATHERED) {
-                acl_emu_wish_for(&soon, &there);
-            }
-            turned_last |= !read && work->ways[k] == TURNED;
-            streamed &= read || (work->ways[k] == IN_MEMORY && here.streamed);
-        }
-        const int64_t asked = turned_last ? 0 : acl_emu_wished(&soon) / at.rows + 1;
-        const fused_call call = {.outs = row + program->reads, .ins = (const void *const *)row, .constants = own->constants, .streamed = streamed};
-        for (int64_t i = 0; i < at.rows; i++) {
-            work->kernel(&call, (size_t)at.columns);
-            acl_emu_ask(&soon, asked);
-            for (int64_t k = 0; k < program->operands; k++) {
-                row[k] = (char *)row[k] + to_next[k];
-            }
-        }
-        for (int64_t k = program->reads; k < program->operands; k++) {
-            if (work->ways[k] == TURNED) {
-                const move back = block_move(work, own, k, &at);
-                acl_emu_move_all(&back, &soon);
-            }
-        }
-    }
-}
-
 /* Neighbours of an outer range, whose elements lie side by side in memory. */
 static void move_rows(const job *work, room *own, int64_t operand, int64_t begin, int64_t end)
 {
@@ -516,4 +456,4 @@ void acl_emu_finish_whole(const job *work, room *own)
     }
 }
 
-run_unit *const acl_emu_run_whole[] = {run_map, run_block, run_rows, run_columns, run_part};
+run_unit *const acl_emu_run_whole[] = {run_map, acl_emu_run_block, run_rows, run_columns, run_part};
