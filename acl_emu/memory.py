@@ -30,7 +30,7 @@ ALIGNMENT = 64
 MAPPED_STEP = 256 << 20
 HUGE_PAGE = 2 << 20
 STAGGER = 68 << 10
-"""How far apart large allocations lie, where there is room: operands a power of two apart would compete for the same banks and cache sets."""
+"""How far apart large allocations lie, where there is room: operands a power of two apart compete for the same banks and cache sets."""
 
 _PROT_NONE, _PROT_RW = 0, 3
 _MAP_PRIVATE_ANONYMOUS_NORESERVE = 0x4022

@@ -52,8 +52,7 @@ def build_engine(folder: Path, flags: tuple[str, ...], chosen: list[str]) -> Pat
     tables = []
     for what in ("tiles", "fused"):
         tables += [f"-D{name}=acl_emu_{what}_baseline" for name in (what.upper(), f"acl_emu_{what}_v3", f"acl_emu_{what}_v4")]
-    names = ("engine", "engine_move", "engine_whole", "engine_tile", "threads")
-    sources = [*(build.HERE / f"{name}.c" for name in names), folder / "fused.c"]
+    sources = [*build.HERE.glob("engine*.c"), build.HERE / "threads.c", folder / "fused.c"]
     command = [*build.COMPILER, *build.FLAGS, *build.ENGINE_FLAGS, "-O1", *flags, f"-I{build.HERE}", *tables]
     subprocess.run([*command, "-shared", *map(str, sources), "-o", str(folder / build.ENGINE), "-lm", "-lpthread"], check=True)
     return folder / build.ENGINE
