@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import c_loops
+from benchmarks import bounds, c_loops
 from benchmarks.emulator import Call, CallFailed
 from benchmarks.operators import arguments
 from benchmarks.problems import SUBJECTS
@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 MILLIONS = (1, 4, 16, 64, 256)
 THREADED = ("aclnnSmoothL1LossBackward", "aclnnExp", "aclnnLogSoftmaxBackward", "aclnnBinaryCrossEntropyWithLogits", "aclnnMm")
 """Operators that are timed on one thread and on two: bound by memory, by exponentials along and across rows, by multiplications."""
+COPY = "a bare copy"
+"""What memory lets threads gain: nothing that only moves numbers can do better."""
 STREAMED = "aclnnBinaryCrossEntropyWithLogits"
 WARM, LIVES = 50_000, 1_000_000
 
@@ -68,8 +70,9 @@ def _large(operator: str) -> dict[str, Any]:
 
 
 def threads() -> dict[str, float]:
-    """Seconds of a large call with the threads of this process, by operator."""
-    found = {}
+    """Seconds of a large call, and of a copy, with the threads of this process, by operator."""
+    copy = Side(bounds.Copy(int(os.environ["ACL_EMU_THREADS"])).run)
+    found = {COPY: in_turn({"run": copy}, Budget(least=5, most=5))["run"].median}
     for operator in THREADED:
         with Call(operator, _large(operator)) as call:
             call.run()
@@ -134,11 +137,11 @@ def measure(rounds: int = 3) -> dict[str, Any]:
         for count, found in by_threads.items():
             found.append(in_process("benchmarks.scale", "threads", ACL_EMU_THREADS=count))
     medians = {
-        count: {operator: statistics.median(one[operator] for one in found) for operator in THREADED} for count, found in by_threads.items()
+        count: {what: statistics.median(one[what] for one in found) for what in (*THREADED, COPY)} for count, found in by_threads.items()
     }
     return {
         "elements": in_process("benchmarks.scale", "elements"),
-        "threads": {operator: medians["1"][operator] / medians["2"][operator] for operator in THREADED},
+        "threads": {what: medians["1"][what] / medians["2"][what] for what in (*THREADED, COPY)},
         "streams": in_process("benchmarks.scale", "streams"),
         "streams of one thread": in_process("benchmarks.scale", "streams", ACL_EMU_THREADS="1"),
         "lives": in_process("benchmarks.scale", "lives"),

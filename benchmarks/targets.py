@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.operators import Row
+from benchmarks.scale import COPY
 
 MEGABYTE = 1 << 20
 FLAT = 1.25
 """What time per element may grow by, from 16 M elements on: below, operands fit in a cache."""
+CLOSE = 0.95
+"""What is missed by less is told apart: runs differ by as much."""
 OVERLAP = 1.5
 """How much faster two streams of one thread each are at least, where there are two processors."""
 
@@ -31,15 +34,16 @@ def _each(target: str, rows: Iterable[Row], number: Callable[[Row], float | None
     if not measured:
         return Verdict(target, None, "not measured")
     missed = sorted(((value, row) for value, row in measured if value < least), key=lambda pair: pair[0])
-    text = f"{len(measured) - len(missed)} of {len(measured)}"
+    close = sum(value >= CLOSE * least for value, _ in missed)
+    text = f"{len(measured) - len(missed)} of {len(measured)}" + (f", {close} more within 5 %" if close else "")
     if missed:
         shown = [f"{row.subject} {row.dtype}{'' if row.layout == 'contiguous' else ' ' + row.layout} {value:.2f}" for value, row in missed]
         text += "; misses: " + ", ".join(shown[:4]) + (", ..." if len(shown) > 4 else "")
     return Verdict(target, not missed, text)
 
 
-def _one(target: str, value: float | None, met: Callable[[float], bool], unit: str = "×") -> Verdict:
-    return Verdict(target, None, "not measured") if value is None else Verdict(target, met(value), f"{value:.2f} {unit}")
+def _one(target: str, value: float | None, met: Callable[[float], bool], unit: str = "×", beside: str = "") -> Verdict:
+    return Verdict(target, None, "not measured") if value is None else Verdict(target, met(value), f"{value:.2f} {unit}{beside}")
 
 
 def of_operators(rows: Sequence[Row]) -> list[Verdict]:
@@ -90,6 +94,7 @@ def of_scale(found: dict[str, Any]) -> list[Verdict]:
     """Elements, threads, streams, memory."""
     beyond_cache = [seconds for millions, seconds in found["elements"].items() if int(millions) >= 16]
     all_threads, one_thread = found["streams"], found["streams of one thread"]
+    copied = f"; {COPY} gains {found['threads'][COPY]:.2f} ×" if COPY in found["threads"] else ""
     return [
         _one(
             f"time per element flat up to {max(map(int, found['elements']))} M (growth from 16 M on at most {FLAT})",
@@ -97,8 +102,9 @@ def of_scale(found: dict[str, Any]) -> list[Verdict]:
             lambda x: x <= FLAT,
         ),
         *(
-            _one(f"1 to 2 threads, {name.removeprefix('aclnn')}: at least 1.7 ×", gain, lambda x: x >= 1.7)
+            _one(f"1 to 2 threads, {name.removeprefix('aclnn')}: at least 1.7 ×", gain, lambda x: x >= 1.7, beside=copied)
             for name, gain in found["threads"].items()
+            if name != COPY
         ),
         _one(f"two streams of one thread overlap: at least {OVERLAP} ×", one_thread["one"] / one_thread["two"], lambda x: x >= OVERLAP),
         _one("two streams of all threads: not slower than one", all_threads["one"] / all_threads["two"], lambda x: x >= 0.95),
