@@ -96,39 +96,41 @@ static int has_squares(const move *some)
     return some->by_line == some->item && some->step == some->item && acl_emu_engine_tiles->turn[some->item][1].square;
 }
 
-/* Elements e of lines l that become columns of rows: in squares of a size, and what these leave over in smaller ones, at last one by one. */
-static void move_part(const move *some, int size, int64_t l, int64_t last_l, int64_t e, int64_t last_e)
+static void turn_square(const move *some, const turning *by, int64_t l, int64_t e)
+{
+    char *memory = some->lines + l * some->stride + e * some->item, *gathered = some->rows + l * some->item + e * some->by_element;
+    if (some->out) {
+        by->square(memory, some->stride, gathered, some->by_element, some->streamed);
+    } else {
+        by->square(gathered, some->by_element, memory, some->stride, 0);
+    }
+}
+
+static void move_line(const move *some, int64_t l, int64_t e, int64_t end)
 {
     char *line = some->lines + l * some->stride + e * some->step, *row = some->rows + l * some->by_line + e * some->by_element;
-    if (size < 0) {
-        for (const size_t n = (size_t)(last_e - e); l < last_l; l++, line += some->stride, row += some->by_line) {
-            if (!some->out) {
-                copy_strided(row, some->by_element, line, some->step, n, some->item);
-            } else if (some->streamed && some->step == some->item && some->by_element == some->item) {
-                acl_emu_engine_tiles->stream(line, row, n * (size_t)some->item);
-            } else {
-                copy_strided(line, some->step, row, some->by_element, n, some->item);
-            }
-        }
-        return;
+    const size_t n = (size_t)(end - e);
+    if (!some->out) {
+        copy_strided(row, some->by_element, line, some->step, n, some->item);
+    } else if (some->streamed && some->step == some->item && some->by_element == some->item) {
+        acl_emu_engine_tiles->stream(line, row, n * (size_t)some->item);
+    } else {
+        copy_strided(line, some->step, row, some->by_element, n, some->item);
     }
-    const turning *by = &acl_emu_engine_tiles->turn[some->item][size];
+}
+
+/* Elements e of lines l that large squares leave over: in smaller ones, at last one by one. */
+static void move_rest(const move *some, int64_t l, int64_t last_l, int64_t e, int64_t last_e)
+{
+    const turning *by = &acl_emu_engine_tiles->turn[some->item][0];
     const int64_t end_l = l + (last_l - l) / by->side * by->side, end_e = e + (last_e - e) / by->side * by->side;
-    for (int64_t i = 0; i < end_l - l; i += by->side) {
-        for (int64_t k = 0; k < end_e - e; k += by->side) {
-            char *memory = line + i * some->stride + k * some->item, *gathered = row + i * some->item + k * some->by_element;
-            if (some->out) {
-                by->square(memory, some->stride, gathered, some->by_element, some->streamed);
-            } else {
-                by->square(gathered, some->by_element, memory, some->stride, 0);
+    for (int64_t i = l; i < last_l; i++) {
+        if (i < end_l && (i - l) % by->side == 0) {
+            for (int64_t k = e; k < end_e; k += by->side) {
+                turn_square(some, by, i, k);
             }
         }
-    }
-    if (end_e < last_e) {
-        move_part(some, size - 1, l, end_l, end_e, last_e);
-    }
-    if (end_l < last_l) {
-        move_part(some, size - 1, end_l, last_l, e, last_e);
+        move_line(some, i, i < end_l ? end_e : e, last_e);
     }
 }
 
@@ -137,21 +139,24 @@ void acl_emu_move_all(const move *some, wishes *soon)
     if (!has_squares(some)) {
         const int64_t asked = acl_emu_wished(soon) / some->count + 1;
         for (int64_t l = 0; l < some->count; l++) {
-            move_part(some, -1, l, l + 1, 0, some->length);
+            move_line(some, l, 0, some->length);
             acl_emu_ask(soon, asked);
         }
         return;
     }
-    const int64_t side = acl_emu_engine_tiles->turn[some->item][1].side, lines = some->count / side * side, elements = some->length / side * side;
-    const int64_t squares = lines / side * (elements / side), asked = squares ? (acl_emu_wished(soon) + squares - 1) / squares : 0;
-    for (int64_t l = 0; l < lines; l += side) {
-        for (int64_t e = 0; e < elements; e += side) {
-            move_part(some, 1, l, l + side, e, e + side);
+    const turning *by = &acl_emu_engine_tiles->turn[some->item][1];
+    const int64_t lines = some->count / by->side * by->side, elements = some->length / by->side * by->side;
+    const int64_t squares = lines / by->side * (elements / by->side), asked = squares ? (acl_emu_wished(soon) + squares - 1) / squares : 0;
+    for (int64_t l = 0; l < lines; l += by->side) {
+        for (int64_t e = 0; e < elements; e += by->side) {
+            turn_square(some, by, l, e);
             acl_emu_ask(soon, asked);
         }
     }
-    move_part(some, 0, 0, lines, elements, some->length);
-    move_part(some, 0, lines, some->count, 0, some->length);
+    if (elements < some->length) {
+        move_rest(some, 0, lines, elements, some->length);
+    }
+    move_rest(some, lines, some->count, 0, some->length);
 }
 
 move acl_emu_move_of_block(const operand_view *operand, char *base, const place *at, char *rows, int64_t pitch, int out, int streamed)

@@ -135,7 +135,7 @@ static void round_f32_float(void *dst, const void *a, const void *b, const void 
 
 #if defined(HAS_64)
 /* Sixteen lines of sixteen elements of four bytes; each store fills a cache line. */
-static void turn_registers(__m512i line[16], char *to, int64_t to_stride, int streamed)
+static inline __attribute__((always_inline)) void turn_registers(__m512i line[16], char *to, int64_t to_stride, int streamed)
 {
     __m512i pair[16];
     for (int k = 0; k < 16; k += 2) {
