@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from acl_emu.codegen.graph import REDUCTIONS, Graph, Step
 from tests.conftest import ROOT
+from tests.native.functions import EXACT
 from tests.operators.accuracy import rounded
 
 Array = npt.NDArray[Any]
@@ -27,12 +28,7 @@ _NUMPY: dict[str, Any] = {
     "square": np.square,
     "maximum": np.maximum,
     "minimum": np.minimum,
-    "exp": np.exp,
-    "exp_of_difference": lambda x, y: np.exp(x - y),
-    "exp_of_product": lambda x, y: np.exp(x * y),
-    "log": np.log,
-    "log1p": np.log1p,
-    "log_of_odds": lambda x: np.log(x / (1 - x)),
+    **EXACT,
     "less": np.less,
     "less_equal": np.less_equal,
     "equal": np.equal,
