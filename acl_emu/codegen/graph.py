@@ -125,18 +125,24 @@ class Graph:
         return [name for name in (*sums, *(out for out in self.lane_outputs if self.levels[out] == phase)) if self.is_lane(name)]
 
     @cached_property
-    def kept(self) -> list[str]:
-        """Steps of one phase that a later one needs, and that are dear to compute."""
-        found: set[str] = set()
+    def _dear(self) -> dict[str, list[int]]:
+        """Steps of elements that are dear to compute, and the phases that need them."""
+        found: dict[str, list[int]] = {}
         for phase in range(self.phases):
-            earlier = {name for name, step in self.steps.items() if step.op in DEAR and self.is_lane(name) and self.levels[name] < phase}
-            found |= earlier.intersection(self.needed(self.wanted(phase), at_hand=earlier))
-        return [name for name in self.steps if name in found]
+            for name in self.needed(self.wanted(phase), at_hand=tuple(found)):
+                if name in self.steps and self.steps[name].op in DEAR:
+                    found.setdefault(name, []).append(phase)
+        return found
+
+    @cached_property
+    def kept(self) -> list[str]:
+        """Steps of one phase that a later one needs as well, and that are dear to compute."""
+        return [name for name in self.steps if len(self._dear.get(name, ())) > 1]
 
     @cached_property
     def busy(self) -> int:
         """The phase after the first that has most to compute while memory could be read; 0 where none has."""
-        counts = Counter(self.levels[name] for name, step in self.steps.items() if step.op in DEAR and self.is_lane(name))
+        counts = Counter(phases[0] for phases in self._dear.values())
         return max(range(self.phases), key=lambda phase: (counts[phase] if phase else 0, -phase))
 
     def needed(self, wanted: Iterable[str], *, at_hand: Collection[str] = ()) -> list[str]:

@@ -1099,7 +1099,6 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
@@ -1139,9 +1138,21 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        l_t1 = added_double(l_t1, live_lower(left, li0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
+    }
+    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1150,18 +1161,6 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = added_double(l_t1, live_lower(left, li0, 0));
-        u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
-        write_double((double *)call->kept[0] + i, lt0), write_double((double *)call->kept[0] + i + DOUBLES, ut0);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector lt0 = read_double((const double *)call->kept[0] + i);
-        const double_vector ut0 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt2 = lt0 * dt1;
         const double_vector ut2 = ut0 * dt1;
         const double_vector lt3 = li0 - lt2;
@@ -1176,22 +1175,23 @@ static void g10_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = exp_of_float(fi1);
         l_t1 = added_double(l_t1, lower_half(live_float(left, fi0, 0)));
         u_t1 = added_double(u_t1, upper_half(live_float(left, fi0, 0)));
-        write_float((float *)call->kept[0] + i, ft0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft0 = read_float((const float *)call->kept[0] + i);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = exp_of_float(fi1);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
         PUT_f32(out0, i, left, ft3);
@@ -1204,20 +1204,19 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    const size_t begin0 = n / RUN * RUN;
+    for (size_t i = 0; i < begin0; i += RUN) {
+        add_run_f16((const uint16_t *)in0 + i, &l_t1, &u_t1);
+    }
+    for (size_t i = begin0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = exp_of_double(li1);
-        const double_vector ut0 = exp_of_double(ui1);
         l_t1 = added_double(l_t1, live_lower(left, li0, 0));
         u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
-        write_float((float *)call->kept[0] + i, KEPT_f16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -1226,13 +1225,17 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR_f16(in1, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = uncertain;
-        const float_vector ft0 = read_float((const float *)call->kept[0] + i);
+        const float_vector ft0 = exp_of_float(fi1);
+        doubt |= less_float(all_float(0x1p60f), ft0);
+        doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * (3.0f * UNIT);
+        const float_vector et3 = absolute_float(ft2) * (4.5f * UNIT);
         half_vector ht3;
         doubt |= unsure_f16(ft3, et3, 2.0f, &ht3);
         int again = any(doubt);
@@ -1260,20 +1263,19 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    const size_t begin0 = n / RUN * RUN;
+    for (size_t i = 0; i < begin0; i += RUN) {
+        add_run_bf16((const uint16_t *)in0 + i, &l_t1, &u_t1);
+    }
+    for (size_t i = begin0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = exp_of_double(li1);
-        const double_vector ut0 = exp_of_double(ui1);
         l_t1 = added_double(l_t1, live_lower(left, li0, 0));
         u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
-        write_float((float *)call->kept[0] + i, KEPT_bf16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -1283,13 +1285,17 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR_bf16(in1, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = uncertain;
-        const float_vector ft0 = read_float((const float *)call->kept[0] + i);
+        const float_vector ft0 = exp_of_float(fi1);
+        doubt |= less_float(all_float(0x1p60f), ft0);
+        doubt |= less_float(ft0, all_float(0x1p-60f));
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * (3.0f * UNIT);
+        const float_vector et3 = absolute_float(ft2) * (4.5f * UNIT);
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, 2.0f, &ht3);
         doubt |= faded(ft3);
@@ -1403,7 +1409,6 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -1537,7 +1542,6 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -1681,7 +1685,6 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -27328,7 +27331,7 @@ static const fused_entry entries[] = {
      {{0}},
      NULL},
     {"exp:i1 sum:i0 mul:t0,t1 sub:i0,t2",
-     "s", 1,
+     "s", 0,
      {{NULL, g10_f32_in_double, g10_f32_plain}, {NULL, NULL, NULL}, {g10_f16_settled, NULL, NULL}, {g10_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
