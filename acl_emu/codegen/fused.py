@@ -75,6 +75,9 @@ def last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
     """What is known of the last phase in float, and of its results; rows and what was kept have been rounded to float."""
     last = graph.phases - 1
     given = {name: graph.signs[name]._replace(units=1, error="") for name in (*graph.rows, *graph.kept)}
+    for name in graph.rows:
+        if graph.steps[name].op == "max" and graph.exact_in_float(graph.steps[name].arguments[0]):
+            given[name] = given[name]._replace(units=0)
     for name, step in graph.steps.items():  # of half types, products of two inputs have few enough digits
         if step.op == "mul" and all(graph.is_input(argument) for argument in step.arguments):
             given[name] = graph.signs[name]._replace(units=0, error="")
@@ -92,6 +95,8 @@ def _expression(graph: Graph, step: Step, arguments: Sequence[str], lane: str) -
     if step.op == "square":
         return f"{arguments[0]} * {arguments[0]}"
     named = _NAMES.get(step.op, step.op)
+    if step.op == "exp_of_difference" and lane == "double" and graph.is_largest(step.arguments[1], step.arguments[0]):
+        named = "exp_of_distance"
     if step.op == "log1p" and step.arguments[0] in graph.steps and graph.signs[step.arguments[0]].part:
         named = "log1p_of_part"
     return f"{named}_{lane}({', '.join(arguments)})"
@@ -160,6 +165,9 @@ class _Kernel:
             return
         needed = graph.needed(wanted, at_hand=at_hand)
         whole = graph.needed(wanted) if lane == "settled" else needed
+        if self._is_largest_input(ending, wanted):
+            yield from self._rows(phase, ending, lane, f"largest_{self.storage}(in{wanted[0][1:]}, n)")
+            return
         for name in ending if not self.columns else ():
             yield from self._begin(name, lane)
         if lane == "settled":
@@ -233,6 +241,11 @@ class _Kernel:
         """Whether a phase does nothing but add up an input of a half type."""
         alone = len(ending) == len(wanted) == 1 and wanted[0] in self.graph.inputs and self.graph.summands(ending[0]) == (wanted[0],)
         return alone and self.graph.steps[ending[0]].op == "sum" and self.storage in _DIGITS and not self.columns
+
+    def _is_largest_input(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
+        """Whether a phase does nothing but look for the largest number of an input of a half type, which can be compared as it is stored."""
+        alone = len(ending) == 1 and wanted == list(self.graph.steps[ending[0]].arguments) and wanted[0] in self.graph.inputs
+        return alone and self.graph.steps[ending[0]].op == "max" and self.storage in _DIGITS and not self.graph.in_parts
 
     def _is_dot(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
         """Whether a phase does nothing but add up the products of two inputs of a half type."""
@@ -456,7 +469,7 @@ class _Kernel:
 
     def _kind(self, name: str, lane: str) -> str:
         if self.graph.steps[name].op == "sum":
-            return "counts" if self._is_count(name) and lane == "float" else "sums"
+            return "counts" if self._is_count(name) else "sums"
         return "largest_float" if lane == "float" else "largest_double"
 
     def _is_count(self, name: str) -> bool:
@@ -501,7 +514,10 @@ class _Kernel:
             yield f"        n_{name} |= not_equal_float(v{name}, v{name});"
             return
         if self._kind(name, lane) == "counts":
-            yield f"        f_{name} += live_float(left, {self._refer(self.graph.summands(name)[0], 'f')}, 0);"
+            (value,) = self.graph.summands(name)
+            (mask,) = self.graph.steps[value].arguments
+            number = f"number_float(joined_masks(l{mask}, u{mask}))" if lane == "double" else self._refer(value, "f")
+            yield f"        f_{name} += live_float(left, {number}, 0);"
             return
         for half in "lu":
             yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=True))};"
@@ -517,10 +533,10 @@ class _Kernel:
 
     # Rows
 
-    def _rows(self, phase: int, ending: Sequence[str], lane: str) -> Iterator[str]:
+    def _rows(self, phase: int, ending: Sequence[str], lane: str, found: str = "") -> Iterator[str]:
         graph = self.graph
         for name in ending:
-            yield f"    const double_vector d{name} = all_double({self._kind(name, lane)}_of({self._held(name, lane)}));"
+            yield f"    const double_vector d{name} = all_double({found or f'{self._kind(name, lane)}_of({self._held(name, lane)})'});"
         names = [name for name in graph.steps if name in graph.rows and graph.levels[name] == phase + 1]
         for name in names:
             if name not in ending:
@@ -541,9 +557,9 @@ def _other(line: str) -> str:
 
 
 def _without_unused(lines: list[str]) -> list[str]:
-    """A phase without the halves of inputs and the products that it does not use."""
-    uses = Counter(re.findall(r"\b(?:[lu][im]|ft)\d+\b", "\n".join(lines)))
-    unused = re.compile(r"\s{8,}const \w+ ((?:[lu][im]|ft)\d+) = ")
+    """A phase without the halves of numbers and the products that it does not use."""
+    uses = Counter(re.findall(r"\b(?:[lu][imt]|ft)\d+\b", "\n".join(lines)))
+    unused = re.compile(r"\s{8,}const \w+ ((?:[lu][imt]|ft)\d+) = ")
     return [line for line in lines if not ((found := unused.match(line)) and uses[found[1]] == 1)]
 
 

@@ -113,6 +113,25 @@ class Graph:
         """Whether parts of a row can be worked on independently: one pass, and nothing but reduced results."""
         return bool(self.reductions) and self.phases == 1 and not self.lane_outputs
 
+    def is_largest(self, row: str, name: str) -> bool:
+        """Whether a number of a row is the largest of numbers of that name."""
+        return row in self.steps and self.steps[row] == Step("max", (name,))
+
+    def is_distance(self, name: str) -> bool:
+        """Whether a step is how far numbers lie above the largest of them: never above zero, and zero at least once in a row."""
+        step = self.steps.get(name)
+        return step is not None and step.op == "sub" and self.is_largest(step.arguments[1], step.arguments[0])
+
+    def is_further_largest(self, name: str) -> bool:
+        """Whether a step is how many numbers are as large as the largest, but for one."""
+        step = self.steps[name]
+        for op, others in (("sub", ("1",)), ("sum", ()), ("as_number", ()), ("equal", ("0",))):
+            if step.op != op or step.arguments[1:] != others or step.arguments[0] not in self.steps:
+                return False
+            name = step.arguments[0]
+            step = self.steps[name]
+        return self.is_distance(name)
+
     def summands(self, reduction: str) -> tuple[str, ...]:
         """What a reduction adds up: a number, or two whose product is not rounded first."""
         (argument,) = self.steps[reduction].arguments
@@ -258,6 +277,10 @@ class Errors:
                 if error:
                     self.computed[name] = error
                     bound = bound._replace(units=units, error=f"e{name}")
+            if graph.is_distance(name):
+                bound = bound._replace(negative=True)
+            if graph.is_further_largest(name):
+                bound = bound._replace(positive=True)
             self.bounds[name] = bound
 
     def _arguments(self, step: Step) -> list[Bound]:

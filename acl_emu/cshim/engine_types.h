@@ -248,9 +248,8 @@ static inline V NAME(reduced)(V x, V k)
 #include "engine_vector.h"
 
 /* Off by 2^-43. */
-static inline V exp_of_double(V x)
+static inline V exp_inside(V inside)
 {
-    const V inside = within_double(x, EXP_LEAST, EXP_MOST);
 #ifdef HAS_64
     /* With sixteenth powers of two from a table, which fits in two vectors, a shorter polynomial will do. */
     static const double roots[16] = {1.0, 1.0442737824274138, 1.0905077326652577, 1.1387886347566916, 1.189207115002721, 1.241857812073484, 1.2968395546510096, 1.3542555469368927, 1.4142135623730951, 1.4768261459394993, 1.5422108254079407, 1.6104903319492543, 1.681792830507429, 1.7562521603732995, 1.8340080864093424, 1.9152065613971474};
@@ -266,9 +265,20 @@ static inline V exp_of_double(V x)
 #endif
 }
 
+static inline V exp_of_double(V x)
+{
+    return exp_inside(within_double(x, EXP_LEAST, EXP_MOST));
+}
+
 static inline V exp_of_difference_double(V x, V y)
 {
     return exp_of_double(x - y);
+}
+
+/* The same for an x that is not above y. */
+static inline V exp_of_distance_double(V x, V y)
+{
+    return exp_inside(larger_double(x - y, all_double(EXP_LEAST)));
 }
 
 static inline V exp_of_product_double(V x, V y)

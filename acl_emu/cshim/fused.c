@@ -5031,16 +5031,7 @@ static void g36_f16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     call->results[0] = dt0[0];
@@ -5065,16 +5056,7 @@ static void g36_bf16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     call->results[0] = dt0[0];
@@ -5118,8 +5100,8 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        const double_vector lt1 = exp_of_difference_double(li0, dt0);
-        const double_vector ut1 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt1 = exp_of_distance_double(li0, dt0);
+        const double_vector ut1 = exp_of_distance_double(ui0, dt0);
         l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
         u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_double((double *)call->kept[0] + i, lt1), write_double((double *)call->kept[0] + i + DOUBLES, ut1);
@@ -5179,16 +5161,7 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -5196,8 +5169,8 @@ static void g37_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        const double_vector lt1 = exp_of_difference_double(li0, dt0);
-        const double_vector ut1 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt1 = exp_of_distance_double(li0, dt0);
+        const double_vector ut1 = exp_of_distance_double(ui0, dt0);
         l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
         u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt1, ut1));
@@ -5220,8 +5193,8 @@ static void g37_f16_settled(const fused_call *call, size_t n)
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt1 = exp_of_difference_double(li0, dt0);
-            const double_vector ut1 = exp_of_difference_double(ui0, dt0);
+            const double_vector lt1 = exp_of_distance_double(li0, dt0);
+            const double_vector ut1 = exp_of_distance_double(ui0, dt0);
             const double_vector lt3 = lt1 * idt2;
             const double_vector ut3 = ut1 * idt2;
             PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
@@ -5237,16 +5210,7 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -5254,8 +5218,8 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        const double_vector lt1 = exp_of_difference_double(li0, dt0);
-        const double_vector ut1 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt1 = exp_of_distance_double(li0, dt0);
+        const double_vector ut1 = exp_of_distance_double(ui0, dt0);
         l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
         u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt1, ut1));
@@ -5282,8 +5246,8 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt1 = exp_of_difference_double(li0, dt0);
-            const double_vector ut1 = exp_of_difference_double(ui0, dt0);
+            const double_vector lt1 = exp_of_distance_double(li0, dt0);
+            const double_vector ut1 = exp_of_distance_double(ui0, dt0);
             const double_vector lt3 = lt1 * idt2;
             const double_vector ut3 = ut1 * idt2;
             PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
@@ -5311,7 +5275,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     }
     const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -5322,19 +5286,16 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5404,19 +5365,10 @@ static void g38_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
@@ -5427,19 +5379,16 @@ static void g38_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5453,11 +5402,9 @@ static void g38_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_f16(ft11, et11, 2.0f, &ht11);
+        doubt |= close_f16(ft11, 2.0f, &ht11);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -5479,19 +5426,10 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
@@ -5502,19 +5440,16 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5528,11 +5463,9 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_bf16(ft11, et11, 2.0f, &ht11);
+        doubt |= close_bf16(ft11, 2.0f, &ht11);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -5567,7 +5500,7 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     }
     const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -5579,20 +5512,17 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5695,18 +5625,9 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
@@ -5718,20 +5639,17 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5772,18 +5690,9 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
@@ -5795,20 +5704,17 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5862,7 +5768,7 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -5874,19 +5780,16 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5976,19 +5879,10 @@ static void g40_f16_in_double(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
@@ -6000,19 +5894,16 @@ static void g40_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6045,19 +5936,10 @@ static void g40_bf16_in_double(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
@@ -6069,19 +5951,16 @@ static void g40_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6126,7 +6005,7 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -6137,19 +6016,16 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6222,20 +6098,11 @@ static void g41_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
@@ -6246,19 +6113,16 @@ static void g41_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6273,11 +6137,9 @@ static void g41_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_f16(ft11, et11, 2.0f, &ht11);
+        doubt |= close_f16(ft11, 2.0f, &ht11);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -6299,20 +6161,11 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
@@ -6323,19 +6176,16 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6350,11 +6200,9 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_bf16(ft11, et11, 2.0f, &ht11);
+        doubt |= close_bf16(ft11, 2.0f, &ht11);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -7695,8 +7543,8 @@ static void g52_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
@@ -7797,8 +7645,8 @@ static void g52_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
@@ -7828,8 +7676,8 @@ static void g52_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * all_double(-1);
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
@@ -7878,8 +7726,8 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
@@ -7913,8 +7761,8 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * all_double(-1);
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
@@ -8076,8 +7924,8 @@ static void g54_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
@@ -8178,8 +8026,8 @@ static void g54_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
@@ -8209,8 +8057,8 @@ static void g54_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * all_double(0);
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
@@ -8259,8 +8107,8 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
@@ -8294,8 +8142,8 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * all_double(0);
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
@@ -9717,8 +9565,8 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
@@ -9821,8 +9669,8 @@ static void g64_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
@@ -9852,8 +9700,8 @@ static void g64_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * dk1;
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
@@ -9903,8 +9751,8 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
@@ -9938,8 +9786,8 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * dk1;
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
@@ -27064,8 +26912,8 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        const double_vector lt2 = exp_of_difference_double(lt0, dt1);
-        const double_vector ut2 = exp_of_difference_double(ut0, dt1);
+        const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+        const double_vector ut2 = exp_of_distance_double(ut0, dt1);
         l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
         u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_double((double *)call->kept[0] + i, lt2), write_double((double *)call->kept[0] + i + DOUBLES, ut2);
@@ -27160,8 +27008,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        const double_vector lt2 = exp_of_difference_double(lt0, dt1);
-        const double_vector ut2 = exp_of_difference_double(ut0, dt1);
+        const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+        const double_vector ut2 = exp_of_distance_double(ut0, dt1);
         l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
         u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt2, ut2));
@@ -27189,8 +27037,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
             const double_mask um1 = upper_mask(fm1);
             const double_vector lt0 = select_double(lm1, dk0, li0);
             const double_vector ut0 = select_double(um1, dk0, ui0);
-            const double_vector lt2 = exp_of_difference_double(lt0, dt1);
-            const double_vector ut2 = exp_of_difference_double(ut0, dt1);
+            const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+            const double_vector ut2 = exp_of_distance_double(ut0, dt1);
             const double_vector lt4 = lt2 * idt3;
             const double_vector ut4 = ut2 * idt3;
             PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
@@ -27235,8 +27083,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        const double_vector lt2 = exp_of_difference_double(lt0, dt1);
-        const double_vector ut2 = exp_of_difference_double(ut0, dt1);
+        const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+        const double_vector ut2 = exp_of_distance_double(ut0, dt1);
         l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
         u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt2, ut2));
@@ -27268,8 +27116,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
             const double_mask um1 = upper_mask(fm1);
             const double_vector lt0 = select_double(lm1, dk0, li0);
             const double_vector ut0 = select_double(um1, dk0, ui0);
-            const double_vector lt2 = exp_of_difference_double(lt0, dt1);
-            const double_vector ut2 = exp_of_difference_double(ut0, dt1);
+            const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+            const double_vector ut2 = exp_of_distance_double(ut0, dt1);
             const double_vector lt4 = lt2 * idt3;
             const double_vector ut4 = ut2 * idt3;
             PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));

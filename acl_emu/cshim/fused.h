@@ -587,6 +587,22 @@ static inline double largest_double_of(double_vector low, double_vector high)
     return best;
 }
 
+/* The largest number of a row of a half type, by what is stored: with all but the sign of negative numbers turned around they are in order. */
+#define LARGEST(half, infinity)                                                                                           \
+    static inline double largest_##half(const void *memory, size_t n)                                                     \
+    {                                                                                                                     \
+        int16_t most = ~infinity, least = infinity;                                                                       \
+        for (size_t i = 0; i < n; i++) {                                                                                  \
+            const int16_t stored = ((const int16_t *)memory)[i], ordered = stored ^ (int16_t)((uint16_t)(stored >> 15) >> 1); \
+            most = ordered > most ? ordered : most;                                                                       \
+            least = ordered < least ? ordered : least;                                                                    \
+        }                                                                                                                 \
+        const int nans = most > infinity || least < ~infinity; /* beyond the infinities of either sign */                 \
+        return nans ? NAN : float_of_##half((uint16_t)(most < 0 ? most ^ 0x7fff : most));                                 \
+    }
+LARGEST(f16, 0x7c00)
+LARGEST(bf16, 0x7f80)
+
 static inline double largest_float_of(float_vector largest, float_mask nans)
 {
     return any(nans) ? NAN : largest_double_of(lower_half(largest), upper_half(largest));
