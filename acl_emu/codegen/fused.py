@@ -18,6 +18,8 @@ from acl_emu.codegen.python_faces import MARK
 
 _STORAGES = ("f32", "f16", "bf16")
 _DIGITS = {"f16": 11, "bf16": 8}
+_ROUGH_UNITS = 1.25
+"""What was rounded to float, and was off by ROUGH of fused.h before."""
 _WAYS = ("settled", "in_double", "plain")
 _NAMES = {"abs": "absolute", "as_number": "number", "where": "select", "exp": "exp_of", "log": "log_of", "log1p": "log1p_of"}
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|"}
@@ -78,6 +80,10 @@ def last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
     for name in graph.rows:
         if graph.steps[name].op == "max" and graph.exact_in_float(graph.steps[name].arguments[0]):
             given[name] = given[name]._replace(units=0)
+        elif graph.rough:
+            given[name] = given[name]._replace(units=_ROUGH_UNITS)
+    if graph.rough:
+        given |= {name: given[name]._replace(units=_ROUGH_UNITS) for name in graph.kept}
     for name, step in graph.steps.items():  # of half types, products of two inputs have few enough digits
         if step.op == "mul" and all(graph.is_input(argument) for argument in step.arguments):
             given[name] = graph.signs[name]._replace(units=0, error="")
@@ -163,17 +169,31 @@ class _Kernel:
         wanted = [*graph.wanted(phase), *keep]
         if not wanted:
             return
+        begin = "0"
         needed = graph.needed(wanted, at_hand=at_hand)
         whole = graph.needed(wanted) if lane == "settled" else needed
         if self._is_largest_input(ending, wanted):
             yield from self._rows(phase, ending, lane, f"largest_{self.storage}(in{wanted[0][1:]}, n)")
             return
+        rough = self.way == "settled" and graph.rough in ending
+        if rough:
+            (given,), (largest,) = graph.inputs, (name for name in graph.reductions if graph.steps[name].op == "max")
+            yield f"    int rough = is_fit_for_float(d{largest}[0], n) && in{given[1:]} != out0;"
+            yield "anew:;"
         for name in ending if not self.columns else ():
             yield from self._begin(name, lane)
+        if rough:
+            kept = "(float *)call->kept[0]" if graph.kept else "NULL"
+            counts = [f"&f_{name}" for name in ending if graph.is_count(name)] or ["NULL"]
+            sums = f"&l_{graph.rough}, &u_{graph.rough}, {counts[0]}, &unit"
+            yield "    double_vector unit = all_double(1);"
+            yield "    if (rough) {"
+            yield f"        add_exponentials_{self.storage}(in{given[1:]}, n, ahead, d{largest}[0], {kept}, {sums});"
+            yield "    }"
+            begin = "rough ? n : 0"
         if lane == "settled":
             yield from self._certain(needed)
         body = list(self._body(phase, lane, needed, whole, ending, keep, at_hand))
-        begin = "0"
         if self._is_taken_in_runs(ending, wanted):
             (name,) = ending
             begin = f"begin{phase}"
@@ -243,7 +263,7 @@ class _Kernel:
         return alone and self.graph.steps[ending[0]].op == "sum" and self.storage in _DIGITS and not self.columns
 
     def _is_largest_input(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
-        """Whether a phase does nothing but look for the largest number of an input of a half type, which can be compared as it is stored."""
+        """Whether a phase does nothing but look for the largest number of an input of a half type, which can be found as it is stored."""
         alone = len(ending) == 1 and wanted == list(self.graph.steps[ending[0]].arguments) and wanted[0] in self.graph.inputs
         return alone and self.graph.steps[ending[0]].op == "max" and self.storage in _DIGITS and not self.graph.in_parts
 
@@ -399,9 +419,13 @@ class _Kernel:
                 yield f"        doubt |= less_equal_float(absolute_float({arguments[0]} - {arguments[1]}), ({off}) * 2);"
         if step.op.startswith("exp") and name not in graph.outputs:
             # What goes on into other steps may be too large for their results in float, or too small to have all digits.
-            if step.op != "exp" or not errors.bounds[step.arguments[0]].negative:
+            large = step.op != "exp" or not errors.bounds[step.arguments[0]].negative
+            small = self.storage == "bf16" or bool(graph.rows)  # with those, what comes to nothing in float may still have a sign
+            if large and small:
+                yield f"        doubt |= extreme(f{name});"
+            elif large:
                 yield f"        doubt |= less_float(all_float(0x1p60f), f{name});"
-            if self.storage == "bf16" or graph.rows:  # with those, what comes to nothing in float may still have a sign
+            elif small:
                 yield f"        doubt |= less_float(f{name}, all_float(0x1p-60f));"
         if name in errors.computed:
             yield f"        const float_vector e{name} = {errors.computed[name]};"
@@ -431,6 +455,9 @@ class _Kernel:
             yield "        }"
         yield "        if (UNLIKELY(again)) {"
         yield from self._halves(whole, (), "            ")
+        if graph.rough:
+            yield f"            if (rough && is_shaky_{self.storage}(l{stored[0]}, u{stored[0]})) {{"
+            yield from ("                rough = 0;", "                goto anew;", "            }")
         for name in stored:
             place = f"out{graph.outputs.index(name)}, i, left"
             yield f"            PUT_{self.storage}({place}, JOINED_{self.storage}(l{name}, u{name}));"
@@ -469,12 +496,8 @@ class _Kernel:
 
     def _kind(self, name: str, lane: str) -> str:
         if self.graph.steps[name].op == "sum":
-            return "counts" if self._is_count(name) else "sums"
+            return "counts" if self.graph.is_count(name) else "sums"
         return "largest_float" if lane == "float" else "largest_double"
-
-    def _is_count(self, name: str) -> bool:
-        (value,) = self.graph.steps[name].arguments
-        return value in self.graph.steps and self.graph.steps[value].op == "as_number"
 
     def _held(self, name: str, lane: str) -> str:
         """The vectors that a reduction is held in."""
@@ -537,6 +560,9 @@ class _Kernel:
         graph = self.graph
         for name in ending:
             yield f"    const double_vector d{name} = all_double({found or f'{self._kind(name, lane)}_of({self._held(name, lane)})'});"
+            if self.way == "settled" and name == graph.rough:  # what has been cut off counts where nothing is larger
+                yield f"    if (rough && !(d{name}[0] > 0x1p-60)) {{"
+                yield from ("        rough = 0;", "        goto anew;", "    }")
         names = [name for name in graph.steps if name in graph.rows and graph.levels[name] == phase + 1]
         for name in names:
             if name not in ending:
@@ -544,7 +570,8 @@ class _Kernel:
         for name in names:
             if graph.steps[name].op not in MASKS:
                 yield f"    const float_vector f{name} = joined(d{name}, d{name});"
-                yield f"    const float_vector if{name} = joined(1 / d{name}, 1 / d{name});"
+                one = "unit" if self.way == "settled" and name == graph.rough else "1"
+                yield f"    const float_vector if{name} = joined({one} / d{name}, {one} / d{name});"
                 yield f"    const double_vector id{name} = 1 / d{name};"
         for name in names:
             if name in graph.row_outputs:

@@ -124,13 +124,50 @@ class Graph:
 
     def is_further_largest(self, name: str) -> bool:
         """Whether a step is how many numbers are as large as the largest, but for one."""
-        step = self.steps[name]
-        for op, others in (("sub", ("1",)), ("sum", ()), ("as_number", ()), ("equal", ("0",))):
-            if step.op != op or step.arguments[1:] != others or step.arguments[0] not in self.steps:
+        for op, others in (("sub", ("1",)), ("sum", ()), ("as_number", ())):
+            step = self.steps.get(name)
+            if step is None or step.op != op or step.arguments[1:] != others:
                 return False
             name = step.arguments[0]
-            step = self.steps[name]
-        return self.is_distance(name)
+        return self._are_largest(name)
+
+    def _are_largest(self, name: str) -> bool:
+        """Whether a step is where numbers are as large as the largest."""
+        step = self.steps.get(name)
+        return step is not None and step.op == "equal" and step.arguments[1] == "0" and self.is_distance(step.arguments[0])
+
+    @cached_property
+    def rough(self) -> str:
+        """A sum of exponentials of an input that may be a little off, since results are off no more than it is; none if empty.
+
+        They are shares of it, or distances less its logarithm, neither of which cancel.
+        """
+        totals = [name for name in self.reductions if self.steps[name].op == "sum" and not self.is_count(name)]
+        if len(totals) != 1 or len(self.outputs) != 1 or self.row_outputs:
+            return ""
+        (total,), (output,) = totals, self.outputs
+        (value,) = self.steps[total].arguments
+        term, last = self.steps.get(value), self.steps[output]
+        without_largest = term is not None and term.op == "where" and term.arguments[1] == "0" and self._are_largest(term.arguments[0])
+        if term is not None and without_largest:
+            value = term.arguments[2]
+            term = self.steps.get(value)
+        if term is None or term.op != "exp_of_difference" or not self.is_largest(term.arguments[1], term.arguments[0]):
+            return ""
+        if term.arguments[0] not in self.inputs or len(self.inputs) > 1:
+            return ""
+        if not without_largest:
+            return total if last == Step("div", (value, total)) else ""
+        logarithm = self.steps.get(last.arguments[-1])
+        if last.op != "sub" or not self.is_distance(last.arguments[0]) or logarithm is None or logarithm.op != "log1p":
+            return ""
+        inner = self.steps[logarithm.arguments[0]]
+        return total if inner.op == "add" and inner.arguments[0] == total and self.is_further_largest(inner.arguments[1]) else ""
+
+    def is_count(self, reduction: str) -> bool:
+        """Whether a sum counts elements."""
+        (value,) = self.steps[reduction].arguments
+        return value in self.steps and self.steps[value].op == "as_number"
 
     def summands(self, reduction: str) -> tuple[str, ...]:
         """What a reduction adds up: a number, or two whose product is not rounded first."""

@@ -125,6 +125,21 @@ static inline V exp_joined(V r, V shifted)
     const V tail = fma_float(fma_float(r, all_float(0.16666667f), all_float(0.50000978f)), r * r, r);
     return scaled_float(root + fma_float(root, tail, lost), shifted - all_float(SIXTEENTHS));
 }
+
+/* exp(x) / 2^less as a number times a power of two, and what rounding that number lost: both are off by less than 2^-28 in all, for an x of a
+ * half type within ±2^8, of which what is left without a multiple of LN2_HIGH is exact. */
+static inline V exp_in_parts(V x, V less, V *rest, V *power)
+{
+    const V rounding = all_float(SIXTEENTHS + BIAS) - less, shifted = fma_float(x, all_float(1.4426950408889634074f), rounding);
+    const V r = reduced_float(x, shifted - rounding);
+    const V root = (V)_mm512_permutexvar_ps((__m512i)shifted, _mm512_loadu_ps(roots));
+    const V lost = (V)_mm512_permutexvar_ps((__m512i)shifted, _mm512_loadu_ps(roots_lost));
+    const V p = fma_float(fma_float(r, all_float(1.0f / 24), all_float(1.0f / 6)), r, all_float(0.5f));
+    const V beyond = fma_float(root, fma_float(p, r * r, r), lost), value = root + beyond;
+    *rest = beyond - (value - root);
+    *power = (V)(((I)shifted << (DIGITS - 4)) & -(1 << DIGITS));
+    return value;
+}
 #else
 #define exp_split exp_reduced_float
 #define exp_joined exp_of_rest_float

@@ -1107,8 +1107,7 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi0);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = ft0 * fx0;
         half_vector ht1;
         int again = any(doubt | unclear_bf16(ft1, 3.5f, &ht1));
@@ -1231,8 +1230,7 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi1);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
         const float_vector et3 = absolute_float(ft2) * (4.5f * UNIT);
@@ -1291,8 +1289,7 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi1);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
         const float_vector et3 = absolute_float(ft2) * (4.5f * UNIT);
@@ -1416,8 +1413,7 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         half_vector ht2;
@@ -1549,8 +1545,7 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / all_float(2);
@@ -1693,8 +1688,7 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
@@ -1849,8 +1843,7 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
@@ -2017,8 +2010,7 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
@@ -2197,8 +2189,7 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
@@ -2338,8 +2329,7 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = ft0 / fx1;
         half_vector ht1;
         int again = any(doubt | unclear_bf16(ft1, 4.5f, &ht1));
@@ -5162,8 +5152,14 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dt0 = all_double(largest_f16(in0, n));
+    int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
+anew:;
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    double_vector unit = all_double(1);
+    if (rough) {
+        add_exponentials_f16(in0, n, ahead, dt0[0], (float *)call->kept[0], &l_t2, &u_t2, NULL, &unit);
+    }
+    for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -5176,7 +5172,11 @@ static void g37_f16_settled(const fused_call *call, size_t n)
         write_float((float *)call->kept[0] + i, KEPT_f16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
-    const float_vector ift2 = joined(1 / dt2, 1 / dt2);
+    if (rough && !(dt2[0] > 0x1p-60)) {
+        rough = 0;
+        goto anew;
+    }
+    const float_vector ift2 = joined(unit / dt2, unit / dt2);
     const double_vector idt2 = 1 / dt2;
     int certain = 1;
     certain &= is_moderate(dt2[0]);
@@ -5188,7 +5188,7 @@ static void g37_f16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
         half_vector ht3;
-        doubt |= close_f16(ft3, 4.0f, &ht3);
+        doubt |= close_f16(ft3, 4.5f, &ht3);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -5197,6 +5197,10 @@ static void g37_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = exp_of_distance_double(ui0, dt0);
             const double_vector lt3 = lt1 * idt2;
             const double_vector ut3 = ut1 * idt2;
+            if (rough && is_shaky_f16(lt3, ut3)) {
+                rough = 0;
+                goto anew;
+            }
             PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
@@ -5211,8 +5215,14 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dt0 = all_double(largest_bf16(in0, n));
+    int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
+anew:;
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    double_vector unit = all_double(1);
+    if (rough) {
+        add_exponentials_bf16(in0, n, ahead, dt0[0], (float *)call->kept[0], &l_t2, &u_t2, NULL, &unit);
+    }
+    for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -5225,7 +5235,11 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
-    const float_vector ift2 = joined(1 / dt2, 1 / dt2);
+    if (rough && !(dt2[0] > 0x1p-60)) {
+        rough = 0;
+        goto anew;
+    }
+    const float_vector ift2 = joined(unit / dt2, unit / dt2);
     const double_vector idt2 = 1 / dt2;
     int certain = 1;
     certain &= is_moderate(dt2[0]);
@@ -5237,9 +5251,9 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
         half_vector ht3;
-        int again = any(doubt | unclear_bf16(ft3, 4.0f, &ht3));
+        int again = any(doubt | unclear_bf16(ft3, 4.5f, &ht3));
         if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft3, 4.0f, &ht3);
+            doubt |= close_bf16(ft3, 4.5f, &ht3);
             doubt |= faded(ft3);
             again = any(doubt);
         }
@@ -5250,6 +5264,10 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = exp_of_distance_double(ui0, dt0);
             const double_vector lt3 = lt1 * idt2;
             const double_vector ut3 = ut1 * idt2;
+            if (rough && is_shaky_bf16(lt3, ut3)) {
+                rough = 0;
+                goto anew;
+            }
             PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
@@ -5367,9 +5385,15 @@ static void g38_f16_settled(const fused_call *call, size_t n)
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dt0 = all_double(largest_f16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
+    int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
+anew:;
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     float_vector f_t7 = all_float(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    double_vector unit = all_double(1);
+    if (rough) {
+        add_exponentials_f16(in0, n, ahead, dt0[0], NULL, &l_t5, &u_t5, &f_t7, &unit);
+    }
+    for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -5388,6 +5412,10 @@ static void g38_f16_settled(const fused_call *call, size_t n)
         f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
+    if (rough && !(dt5[0] > 0x1p-60)) {
+        rough = 0;
+        goto anew;
+    }
     const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
@@ -5404,7 +5432,7 @@ static void g38_f16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
         half_vector ht11;
-        doubt |= close_f16(ft11, 2.0f, &ht11);
+        doubt |= close_f16(ft11, 2.25f, &ht11);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -5413,6 +5441,10 @@ static void g38_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
+            if (rough && is_shaky_f16(lt11, ut11)) {
+                rough = 0;
+                goto anew;
+            }
             PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
         } else {
             PUT_half(out0, i, left, ht11);
@@ -5428,9 +5460,15 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dt0 = all_double(largest_bf16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
+    int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
+anew:;
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     float_vector f_t7 = all_float(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    double_vector unit = all_double(1);
+    if (rough) {
+        add_exponentials_bf16(in0, n, ahead, dt0[0], NULL, &l_t5, &u_t5, &f_t7, &unit);
+    }
+    for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -5449,6 +5487,10 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
         f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
+    if (rough && !(dt5[0] > 0x1p-60)) {
+        rough = 0;
+        goto anew;
+    }
     const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
@@ -5465,7 +5507,7 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
         half_vector ht11;
-        doubt |= close_bf16(ft11, 2.0f, &ht11);
+        doubt |= close_bf16(ft11, 2.25f, &ht11);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -5474,6 +5516,10 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
+            if (rough && is_shaky_bf16(lt11, ut11)) {
+                rough = 0;
+                goto anew;
+            }
             PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
         } else {
             PUT_half(out0, i, left, ht11);
@@ -14224,8 +14270,7 @@ static void g79_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = -ft3;
         const float_vector ft5 = absolute_float(fi0);
         const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= less_float(all_float(0x1p60f), ft6);
-        doubt |= less_float(ft6, all_float(0x1p-60f));
+        doubt |= extreme(ft6);
         const float_vector ft7 = log1p_of_part_float(ft6);
         const float_vector ft8 = ft2 + ft7;
         half_vector ht8;
@@ -15029,8 +15074,7 @@ static void g82_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = -ft3;
         const float_vector ft5 = absolute_float(fi1);
         const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= less_float(all_float(0x1p60f), ft6);
-        doubt |= less_float(ft6, all_float(0x1p-60f));
+        doubt |= extreme(ft6);
         const float_vector ft7 = select_float(ft2, all_float(1), ft6);
         const float_vector ft8 = all_float(1) + ft6;
         const float_vector ft9 = ft7 / ft8;
@@ -15267,8 +15311,7 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = -ft3;
         const float_vector ft5 = absolute_float(fi1);
         const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= less_float(all_float(0x1p60f), ft6);
-        doubt |= less_float(ft6, all_float(0x1p-60f));
+        doubt |= extreme(ft6);
         const float_vector ft7 = select_float(ft2, all_float(1), ft6);
         const float_vector ft8 = all_float(1) + ft6;
         const float_vector ft9 = ft7 / ft8;
