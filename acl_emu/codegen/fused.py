@@ -18,6 +18,8 @@ from acl_emu.codegen.python_faces import MARK
 
 _STORAGES = ("f32", "f16", "bf16")
 _DIGITS = {"f16": 11, "bf16": 8}
+_ROUGH_UNITS = 1.25
+"""What was rounded to float, and was off by ROUGH of fused.h before."""
 _WAYS = ("settled", "in_double", "plain")
 _NAMES = {"abs": "absolute", "as_number": "number", "where": "select", "exp": "exp_of", "log": "log_of", "log1p": "log1p_of"}
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|"}
@@ -75,6 +77,13 @@ def last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
     """What is known of the last phase in float, and of its results; rows and what was kept have been rounded to float."""
     last = graph.phases - 1
     given = {name: graph.signs[name]._replace(units=1, error="") for name in (*graph.rows, *graph.kept)}
+    for name in graph.rows:
+        if graph.steps[name].op == "max" and graph.exact_in_float(graph.steps[name].arguments[0]):
+            given[name] = given[name]._replace(units=0)
+        elif graph.rough:
+            given[name] = given[name]._replace(units=_ROUGH_UNITS)
+    if graph.rough:
+        given |= {name: given[name]._replace(units=_ROUGH_UNITS) for name in graph.kept}
     for name, step in graph.steps.items():  # of half types, products of two inputs have few enough digits
         if step.op == "mul" and all(graph.is_input(argument) for argument in step.arguments):
             given[name] = graph.signs[name]._replace(units=0, error="")
@@ -92,6 +101,8 @@ def _expression(graph: Graph, step: Step, arguments: Sequence[str], lane: str) -
     if step.op == "square":
         return f"{arguments[0]} * {arguments[0]}"
     named = _NAMES.get(step.op, step.op)
+    if step.op == "exp_of_difference" and lane == "double" and graph.is_largest(step.arguments[1], step.arguments[0]):
+        named = "exp_of_distance"
     if step.op == "log1p" and step.arguments[0] in graph.steps and graph.signs[step.arguments[0]].part:
         named = "log1p_of_part"
     return f"{named}_{lane}({', '.join(arguments)})"
@@ -158,14 +169,31 @@ class _Kernel:
         wanted = [*graph.wanted(phase), *keep]
         if not wanted:
             return
+        begin = "0"
         needed = graph.needed(wanted, at_hand=at_hand)
         whole = graph.needed(wanted) if lane == "settled" else needed
+        if self._is_largest_input(ending, wanted):
+            yield from self._rows(phase, ending, lane, f"largest_{self.storage}(in{wanted[0][1:]}, n)")
+            return
+        rough = self.way == "settled" and graph.rough in ending
+        if rough:
+            (given,), (largest,) = graph.inputs, (name for name in graph.reductions if graph.steps[name].op == "max")
+            yield f"    int rough = is_fit_for_float(d{largest}[0], n) && in{given[1:]} != out0;"
+            yield "anew:;"
         for name in ending if not self.columns else ():
             yield from self._begin(name, lane)
+        if rough:
+            kept = "(float *)call->kept[0]" if graph.kept else "NULL"
+            counts = [f"&f_{name}" for name in ending if graph.is_count(name)] or ["NULL"]
+            sums = f"&l_{graph.rough}, &u_{graph.rough}, {counts[0]}, &unit"
+            yield "    double_vector unit = all_double(1);"
+            yield "    if (rough) {"
+            yield f"        add_exponentials_{self.storage}(in{given[1:]}, n, ahead, d{largest}[0], {kept}, {sums});"
+            yield "    }"
+            begin = "rough ? n : 0"
         if lane == "settled":
             yield from self._certain(needed)
         body = list(self._body(phase, lane, needed, whole, ending, keep, at_hand))
-        begin = "0"
         if self._is_taken_in_runs(ending, wanted):
             (name,) = ending
             begin = f"begin{phase}"
@@ -233,6 +261,11 @@ class _Kernel:
         """Whether a phase does nothing but add up an input of a half type."""
         alone = len(ending) == len(wanted) == 1 and wanted[0] in self.graph.inputs and self.graph.summands(ending[0]) == (wanted[0],)
         return alone and self.graph.steps[ending[0]].op == "sum" and self.storage in _DIGITS and not self.columns
+
+    def _is_largest_input(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
+        """Whether a phase does nothing but look for the largest number of an input of a half type, which can be found as it is stored."""
+        alone = len(ending) == 1 and wanted == list(self.graph.steps[ending[0]].arguments) and wanted[0] in self.graph.inputs
+        return alone and self.graph.steps[ending[0]].op == "max" and self.storage in _DIGITS and not self.graph.in_parts
 
     def _is_dot(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
         """Whether a phase does nothing but add up the products of two inputs of a half type."""
@@ -352,7 +385,8 @@ class _Kernel:
     def _certain(self, needed: Sequence[str]) -> Iterator[str]:
         """Whether float can be trusted with what is the same for all elements, and with the size of the inputs."""
         graph = self.graph
-        around = {argument for name in needed if name in graph.steps and name not in graph.kept for argument in graph.steps[name].arguments}
+        steps = [graph.steps[name] for name in needed if name in graph.steps and name not in graph.kept]
+        around = {argument for step in steps if step.op != "exp" for argument in step.arguments}
         yield "    int certain = 1;"
         for name in sorted(around):
             if name in graph.constants:
@@ -385,9 +419,13 @@ class _Kernel:
                 yield f"        doubt |= less_equal_float(absolute_float({arguments[0]} - {arguments[1]}), ({off}) * 2);"
         if step.op.startswith("exp") and name not in graph.outputs:
             # What goes on into other steps may be too large for their results in float, or too small to have all digits.
-            if step.op != "exp" or not errors.bounds[step.arguments[0]].negative:
+            large = step.op != "exp" or not errors.bounds[step.arguments[0]].negative
+            small = self.storage == "bf16" or bool(graph.rows)  # with those, what comes to nothing in float may still have a sign
+            if large and small:
+                yield f"        doubt |= extreme(f{name});"
+            elif large:
                 yield f"        doubt |= less_float(all_float(0x1p60f), f{name});"
-            if self.storage == "bf16":
+            elif small:
                 yield f"        doubt |= less_float(f{name}, all_float(0x1p-60f));"
         if name in errors.computed:
             yield f"        const float_vector e{name} = {errors.computed[name]};"
@@ -417,6 +455,9 @@ class _Kernel:
             yield "        }"
         yield "        if (UNLIKELY(again)) {"
         yield from self._halves(whole, (), "            ")
+        if graph.rough:
+            yield f"            if (rough && is_shaky_{self.storage}(l{stored[0]}, u{stored[0]})) {{"
+            yield from ("                rough = 0;", "                goto anew;", "            }")
         for name in stored:
             place = f"out{graph.outputs.index(name)}, i, left"
             yield f"            PUT_{self.storage}({place}, JOINED_{self.storage}(l{name}, u{name}));"
@@ -455,12 +496,8 @@ class _Kernel:
 
     def _kind(self, name: str, lane: str) -> str:
         if self.graph.steps[name].op == "sum":
-            return "counts" if self._is_count(name) and lane == "float" else "sums"
+            return "counts" if self.graph.is_count(name) else "sums"
         return "largest_float" if lane == "float" else "largest_double"
-
-    def _is_count(self, name: str) -> bool:
-        (value,) = self.graph.steps[name].arguments
-        return value in self.graph.steps and self.graph.steps[value].op == "as_number"
 
     def _held(self, name: str, lane: str) -> str:
         """The vectors that a reduction is held in."""
@@ -500,7 +537,10 @@ class _Kernel:
             yield f"        n_{name} |= not_equal_float(v{name}, v{name});"
             return
         if self._kind(name, lane) == "counts":
-            yield f"        f_{name} += live_float(left, {self._refer(self.graph.summands(name)[0], 'f')}, 0);"
+            (value,) = self.graph.summands(name)
+            (mask,) = self.graph.steps[value].arguments
+            number = f"number_float(joined_masks(l{mask}, u{mask}))" if lane == "double" else self._refer(value, "f")
+            yield f"        f_{name} += live_float(left, {number}, 0);"
             return
         for half in "lu":
             yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=True))};"
@@ -516,10 +556,13 @@ class _Kernel:
 
     # Rows
 
-    def _rows(self, phase: int, ending: Sequence[str], lane: str) -> Iterator[str]:
+    def _rows(self, phase: int, ending: Sequence[str], lane: str, found: str = "") -> Iterator[str]:
         graph = self.graph
         for name in ending:
-            yield f"    const double_vector d{name} = all_double({self._kind(name, lane)}_of({self._held(name, lane)}));"
+            yield f"    const double_vector d{name} = all_double({found or f'{self._kind(name, lane)}_of({self._held(name, lane)})'});"
+            if self.way == "settled" and name == graph.rough:  # what has been cut off counts where nothing is larger
+                yield f"    if (rough && !(d{name}[0] > 0x1p-60)) {{"
+                yield from ("        rough = 0;", "        goto anew;", "    }")
         names = [name for name in graph.steps if name in graph.rows and graph.levels[name] == phase + 1]
         for name in names:
             if name not in ending:
@@ -527,7 +570,8 @@ class _Kernel:
         for name in names:
             if graph.steps[name].op not in MASKS:
                 yield f"    const float_vector f{name} = joined(d{name}, d{name});"
-                yield f"    const float_vector if{name} = joined(1 / d{name}, 1 / d{name});"
+                one = "unit" if self.way == "settled" and name == graph.rough else "1"
+                yield f"    const float_vector if{name} = joined({one} / d{name}, {one} / d{name});"
                 yield f"    const double_vector id{name} = 1 / d{name};"
         for name in names:
             if name in graph.row_outputs:
@@ -540,9 +584,9 @@ def _other(line: str) -> str:
 
 
 def _without_unused(lines: list[str]) -> list[str]:
-    """A phase without the halves of inputs and the products that it does not use."""
-    uses = Counter(re.findall(r"\b(?:[lu][im]|ft)\d+\b", "\n".join(lines)))
-    unused = re.compile(r"\s{8,}const \w+ ((?:[lu][im]|ft)\d+) = ")
+    """A phase without the halves of numbers and the products that it does not use."""
+    uses = Counter(re.findall(r"\b(?:[lu][imt]|ft)\d+\b", "\n".join(lines)))
+    unused = re.compile(r"\s{8,}const \w+ ((?:[lu][imt]|ft)\d+) = ")
     return [line for line in lines if not ((found := unused.match(line)) and uses[found[1]] == 1)]
 
 

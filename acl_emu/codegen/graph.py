@@ -113,6 +113,62 @@ class Graph:
         """Whether parts of a row can be worked on independently: one pass, and nothing but reduced results."""
         return bool(self.reductions) and self.phases == 1 and not self.lane_outputs
 
+    def is_largest(self, row: str, name: str) -> bool:
+        """Whether a number of a row is the largest of numbers of that name."""
+        return row in self.steps and self.steps[row] == Step("max", (name,))
+
+    def is_distance(self, name: str) -> bool:
+        """Whether a step is how far numbers lie above the largest of them: never above zero, and zero at least once in a row."""
+        step = self.steps.get(name)
+        return step is not None and step.op == "sub" and self.is_largest(step.arguments[1], step.arguments[0])
+
+    def is_further_largest(self, name: str) -> bool:
+        """Whether a step is how many numbers are as large as the largest, but for one."""
+        for op, others in (("sub", ("1",)), ("sum", ()), ("as_number", ())):
+            step = self.steps.get(name)
+            if step is None or step.op != op or step.arguments[1:] != others:
+                return False
+            name = step.arguments[0]
+        return self._are_largest(name)
+
+    def _are_largest(self, name: str) -> bool:
+        """Whether a step is where numbers are as large as the largest."""
+        step = self.steps.get(name)
+        return step is not None and step.op == "equal" and step.arguments[1] == "0" and self.is_distance(step.arguments[0])
+
+    @cached_property
+    def rough(self) -> str:
+        """A sum of exponentials of an input that may be a little off, since results are off no more than it is; none if empty.
+
+        They are shares of it, or distances less its logarithm, neither of which cancel.
+        """
+        totals = [name for name in self.reductions if self.steps[name].op == "sum" and not self.is_count(name)]
+        if len(totals) != 1 or len(self.outputs) != 1 or self.row_outputs:
+            return ""
+        (total,), (output,) = totals, self.outputs
+        (value,) = self.steps[total].arguments
+        term, last = self.steps.get(value), self.steps[output]
+        without_largest = term is not None and term.op == "where" and term.arguments[1] == "0" and self._are_largest(term.arguments[0])
+        if term is not None and without_largest:
+            value = term.arguments[2]
+            term = self.steps.get(value)
+        if term is None or term.op != "exp_of_difference" or not self.is_largest(term.arguments[1], term.arguments[0]):
+            return ""
+        if term.arguments[0] not in self.inputs or len(self.inputs) > 1:
+            return ""
+        if not without_largest:
+            return total if last == Step("div", (value, total)) else ""
+        logarithm = self.steps.get(last.arguments[-1])
+        if last.op != "sub" or not self.is_distance(last.arguments[0]) or logarithm is None or logarithm.op != "log1p":
+            return ""
+        inner = self.steps[logarithm.arguments[0]]
+        return total if inner.op == "add" and inner.arguments[0] == total and self.is_further_largest(inner.arguments[1]) else ""
+
+    def is_count(self, reduction: str) -> bool:
+        """Whether a sum counts elements."""
+        (value,) = self.steps[reduction].arguments
+        return value in self.steps and self.steps[value].op == "as_number"
+
     def summands(self, reduction: str) -> tuple[str, ...]:
         """What a reduction adds up: a number, or two whose product is not rounded first."""
         (argument,) = self.steps[reduction].arguments
@@ -125,18 +181,24 @@ class Graph:
         return [name for name in (*sums, *(out for out in self.lane_outputs if self.levels[out] == phase)) if self.is_lane(name)]
 
     @cached_property
-    def kept(self) -> list[str]:
-        """Steps of one phase that a later one needs, and that are dear to compute."""
-        found: set[str] = set()
+    def _dear(self) -> dict[str, list[int]]:
+        """Steps of elements that are dear to compute, and the phases that need them."""
+        found: dict[str, list[int]] = {}
         for phase in range(self.phases):
-            earlier = {name for name, step in self.steps.items() if step.op in DEAR and self.is_lane(name) and self.levels[name] < phase}
-            found |= earlier.intersection(self.needed(self.wanted(phase), at_hand=earlier))
-        return [name for name in self.steps if name in found]
+            for name in self.needed(self.wanted(phase), at_hand=tuple(found)):
+                if name in self.steps and self.steps[name].op in DEAR:
+                    found.setdefault(name, []).append(phase)
+        return found
+
+    @cached_property
+    def kept(self) -> list[str]:
+        """Steps of one phase that a later one needs as well, and that are dear to compute."""
+        return [name for name in self.steps if len(self._dear.get(name, ())) > 1]
 
     @cached_property
     def busy(self) -> int:
         """The phase after the first that has most to compute while memory could be read; 0 where none has."""
-        counts = Counter(self.levels[name] for name, step in self.steps.items() if step.op in DEAR and self.is_lane(name))
+        counts = Counter(phases[0] for phases in self._dear.values())
         return max(range(self.phases), key=lambda phase: (counts[phase] if phase else 0, -phase))
 
     def needed(self, wanted: Iterable[str], *, at_hand: Collection[str] = ()) -> list[str]:
@@ -252,6 +314,10 @@ class Errors:
                 if error:
                     self.computed[name] = error
                     bound = bound._replace(units=units, error=f"e{name}")
+            if graph.is_distance(name):
+                bound = bound._replace(negative=True)
+            if graph.is_further_largest(name):
+                bound = bound._replace(positive=True)
             self.bounds[name] = bound
 
     def _arguments(self, step: Step) -> list[Bound]:

@@ -125,6 +125,21 @@ static inline V exp_joined(V r, V shifted)
     const V tail = fma_float(fma_float(r, all_float(0.16666667f), all_float(0.50000978f)), r * r, r);
     return scaled_float(root + fma_float(root, tail, lost), shifted - all_float(SIXTEENTHS));
 }
+
+/* exp(x) / 2^less as a number times a power of two, and what rounding that number lost: both are off by less than 2^-28 in all, for an x of a
+ * half type within ±2^8, of which what is left without a multiple of LN2_HIGH is exact. */
+static inline V exp_in_parts(V x, V less, V *rest, V *power)
+{
+    const V rounding = all_float(SIXTEENTHS + BIAS) - less, shifted = fma_float(x, all_float(1.4426950408889634074f), rounding);
+    const V r = reduced_float(x, shifted - rounding);
+    const V root = (V)_mm512_permutexvar_ps((__m512i)shifted, _mm512_loadu_ps(roots));
+    const V lost = (V)_mm512_permutexvar_ps((__m512i)shifted, _mm512_loadu_ps(roots_lost));
+    const V p = fma_float(fma_float(r, all_float(1.0f / 24), all_float(1.0f / 6)), r, all_float(0.5f));
+    const V beyond = fma_float(root, fma_float(p, r * r, r), lost), value = root + beyond;
+    *rest = beyond - (value - root);
+    *power = (V)(((I)shifted << (DIGITS - 4)) & -(1 << DIGITS));
+    return value;
+}
 #else
 #define exp_split exp_reduced_float
 #define exp_joined exp_of_rest_float
@@ -248,9 +263,8 @@ static inline V NAME(reduced)(V x, V k)
 #include "engine_vector.h"
 
 /* Off by 2^-43. */
-static inline V exp_of_double(V x)
+static inline V exp_inside(V inside)
 {
-    const V inside = within_double(x, EXP_LEAST, EXP_MOST);
 #ifdef HAS_64
     /* With sixteenth powers of two from a table, which fits in two vectors, a shorter polynomial will do. */
     static const double roots[16] = {1.0, 1.0442737824274138, 1.0905077326652577, 1.1387886347566916, 1.189207115002721, 1.241857812073484, 1.2968395546510096, 1.3542555469368927, 1.4142135623730951, 1.4768261459394993, 1.5422108254079407, 1.6104903319492543, 1.681792830507429, 1.7562521603732995, 1.8340080864093424, 1.9152065613971474};
@@ -266,9 +280,20 @@ static inline V exp_of_double(V x)
 #endif
 }
 
+static inline V exp_of_double(V x)
+{
+    return exp_inside(within_double(x, EXP_LEAST, EXP_MOST));
+}
+
 static inline V exp_of_difference_double(V x, V y)
 {
     return exp_of_double(x - y);
+}
+
+/* The same for an x that is not above y. */
+static inline V exp_of_distance_double(V x, V y)
+{
+    return exp_inside(larger_double(x - y, all_double(EXP_LEAST)));
 }
 
 static inline V exp_of_product_double(V x, V y)

@@ -1099,7 +1099,6 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
     const double_vector dx0 = all_double((double)call->constants[0]);
     const float_vector fx0 = all_float((float)call->constants[0]);
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
@@ -1108,8 +1107,7 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi0);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = ft0 * fx0;
         half_vector ht1;
         int again = any(doubt | unclear_bf16(ft1, 3.5f, &ht1));
@@ -1139,9 +1137,21 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        l_t1 = added_double(l_t1, live_lower(left, li0, 0));
+        u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
+    }
+    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1150,18 +1160,6 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
         const double_vector ui1 = upper_half(fi1);
         const double_vector lt0 = exp_of_double(li1);
         const double_vector ut0 = exp_of_double(ui1);
-        l_t1 = added_double(l_t1, live_lower(left, li0, 0));
-        u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
-        write_double((double *)call->kept[0] + i, lt0), write_double((double *)call->kept[0] + i + DOUBLES, ut0);
-    }
-    const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        const double_vector lt0 = read_double((const double *)call->kept[0] + i);
-        const double_vector ut0 = read_double((const double *)call->kept[0] + i + DOUBLES);
         const double_vector lt2 = lt0 * dt1;
         const double_vector ut2 = ut0 * dt1;
         const double_vector lt3 = li0 - lt2;
@@ -1176,22 +1174,23 @@ static void g10_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_vector ft0 = exp_of_float(fi1);
         l_t1 = added_double(l_t1, lower_half(live_float(left, fi0, 0)));
         u_t1 = added_double(u_t1, upper_half(live_float(left, fi0, 0)));
-        write_float((float *)call->kept[0] + i, ft0);
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR_f32(in1, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft0 = read_float((const float *)call->kept[0] + i);
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = exp_of_float(fi1);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
         PUT_f32(out0, i, left, ft3);
@@ -1204,20 +1203,19 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    const size_t begin0 = n / RUN * RUN;
+    for (size_t i = 0; i < begin0; i += RUN) {
+        add_run_f16((const uint16_t *)in0 + i, &l_t1, &u_t1);
+    }
+    for (size_t i = begin0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = exp_of_double(li1);
-        const double_vector ut0 = exp_of_double(ui1);
         l_t1 = added_double(l_t1, live_lower(left, li0, 0));
         u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
-        write_float((float *)call->kept[0] + i, KEPT_f16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -1226,13 +1224,16 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR_f16(in1, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = uncertain;
-        const float_vector ft0 = read_float((const float *)call->kept[0] + i);
+        const float_vector ft0 = exp_of_float(fi1);
+        doubt |= extreme(ft0);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * (3.0f * UNIT);
+        const float_vector et3 = absolute_float(ft2) * (4.5f * UNIT);
         half_vector ht3;
         doubt |= unsure_f16(ft3, et3, 2.0f, &ht3);
         int again = any(doubt);
@@ -1260,20 +1261,19 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
+    const size_t ahead = n <= SHORT_ROW ? n : 0;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    const size_t begin0 = n / RUN * RUN;
+    for (size_t i = 0; i < begin0; i += RUN) {
+        add_run_bf16((const uint16_t *)in0 + i, &l_t1, &u_t1);
+    }
+    for (size_t i = begin0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        const double_vector li1 = lower_half(fi1);
-        const double_vector ui1 = upper_half(fi1);
-        const double_vector lt0 = exp_of_double(li1);
-        const double_vector ut0 = exp_of_double(ui1);
         l_t1 = added_double(l_t1, live_lower(left, li0, 0));
         u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
-        write_float((float *)call->kept[0] + i, KEPT_bf16(lt0, ut0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
@@ -1283,13 +1283,16 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
+        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR_bf16(in1, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = uncertain;
-        const float_vector ft0 = read_float((const float *)call->kept[0] + i);
+        const float_vector ft0 = exp_of_float(fi1);
+        doubt |= extreme(ft0);
         const float_vector ft2 = ft0 * ft1;
         const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * (3.0f * UNIT);
+        const float_vector et3 = absolute_float(ft2) * (4.5f * UNIT);
         half_vector ht3;
         doubt |= unsure_bf16(ft3, et3, 2.0f, &ht3);
         doubt |= faded(ft3);
@@ -1403,7 +1406,6 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -1411,8 +1413,7 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         half_vector ht2;
@@ -1537,7 +1538,6 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -1545,8 +1545,7 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / all_float(2);
@@ -1681,7 +1680,6 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
     const float_vector fk0 = all_float((float)call->constants[0]);
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -1690,8 +1688,7 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = -ft0;
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
@@ -1846,8 +1843,7 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
@@ -2014,8 +2010,7 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
@@ -2194,8 +2189,7 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi2 = FETCH_bf16(in2, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = fi2 - fi1;
         const float_vector ft2 = ft1 + all_float(1);
         const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
@@ -2335,8 +2329,7 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_of_difference_float(fi0, fx0);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        doubt |= less_float(ft0, all_float(0x1p-60f));
+        doubt |= extreme(ft0);
         const float_vector ft1 = ft0 / fx1;
         half_vector ht1;
         int again = any(doubt | unclear_bf16(ft1, 4.5f, &ht1));
@@ -5028,16 +5021,7 @@ static void g36_f16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     call->results[0] = dt0[0];
@@ -5062,16 +5046,7 @@ static void g36_bf16_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     call->results[0] = dt0[0];
@@ -5115,8 +5090,8 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        const double_vector lt1 = exp_of_difference_double(li0, dt0);
-        const double_vector ut1 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt1 = exp_of_distance_double(li0, dt0);
+        const double_vector ut1 = exp_of_distance_double(ui0, dt0);
         l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
         u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_double((double *)call->kept[0] + i, lt1), write_double((double *)call->kept[0] + i + DOUBLES, ut1);
@@ -5176,31 +5151,32 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
+    int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
+anew:;
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    double_vector unit = all_double(1);
+    if (rough) {
+        add_exponentials_f16(in0, n, ahead, dt0[0], (float *)call->kept[0], &l_t2, &u_t2, NULL, &unit);
+    }
+    for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        const double_vector lt1 = exp_of_difference_double(li0, dt0);
-        const double_vector ut1 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt1 = exp_of_distance_double(li0, dt0);
+        const double_vector ut1 = exp_of_distance_double(ui0, dt0);
         l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
         u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
-    const float_vector ift2 = joined(1 / dt2, 1 / dt2);
+    if (rough && !(dt2[0] > 0x1p-60)) {
+        rough = 0;
+        goto anew;
+    }
+    const float_vector ift2 = joined(unit / dt2, unit / dt2);
     const double_vector idt2 = 1 / dt2;
     int certain = 1;
     certain &= is_moderate(dt2[0]);
@@ -5212,15 +5188,19 @@ static void g37_f16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
         half_vector ht3;
-        doubt |= close_f16(ft3, 4.0f, &ht3);
+        doubt |= close_f16(ft3, 4.5f, &ht3);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt1 = exp_of_difference_double(li0, dt0);
-            const double_vector ut1 = exp_of_difference_double(ui0, dt0);
+            const double_vector lt1 = exp_of_distance_double(li0, dt0);
+            const double_vector ut1 = exp_of_distance_double(ui0, dt0);
             const double_vector lt3 = lt1 * idt2;
             const double_vector ut3 = ut1 * idt2;
+            if (rough && is_shaky_f16(lt3, ut3)) {
+                rough = 0;
+                goto anew;
+            }
             PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
@@ -5234,31 +5214,32 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
+    int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
+anew:;
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    double_vector unit = all_double(1);
+    if (rough) {
+        add_exponentials_bf16(in0, n, ahead, dt0[0], (float *)call->kept[0], &l_t2, &u_t2, NULL, &unit);
+    }
+    for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
-        const double_vector lt1 = exp_of_difference_double(li0, dt0);
-        const double_vector ut1 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt1 = exp_of_distance_double(li0, dt0);
+        const double_vector ut1 = exp_of_distance_double(ui0, dt0);
         l_t2 = added_double(l_t2, live_lower(left, lt1, 0));
         u_t2 = added_double(u_t2, live_upper(left, ut1, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt1, ut1));
     }
     const double_vector dt2 = all_double(sums_of(l_t2, u_t2));
-    const float_vector ift2 = joined(1 / dt2, 1 / dt2);
+    if (rough && !(dt2[0] > 0x1p-60)) {
+        rough = 0;
+        goto anew;
+    }
+    const float_vector ift2 = joined(unit / dt2, unit / dt2);
     const double_vector idt2 = 1 / dt2;
     int certain = 1;
     certain &= is_moderate(dt2[0]);
@@ -5270,19 +5251,23 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
         half_vector ht3;
-        int again = any(doubt | unclear_bf16(ft3, 4.0f, &ht3));
+        int again = any(doubt | unclear_bf16(ft3, 4.5f, &ht3));
         if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft3, 4.0f, &ht3);
+            doubt |= close_bf16(ft3, 4.5f, &ht3);
             doubt |= faded(ft3);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
-            const double_vector lt1 = exp_of_difference_double(li0, dt0);
-            const double_vector ut1 = exp_of_difference_double(ui0, dt0);
+            const double_vector lt1 = exp_of_distance_double(li0, dt0);
+            const double_vector ut1 = exp_of_distance_double(ui0, dt0);
             const double_vector lt3 = lt1 * idt2;
             const double_vector ut3 = ut1 * idt2;
+            if (rough && is_shaky_bf16(lt3, ut3)) {
+                rough = 0;
+                goto anew;
+            }
             PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
         } else {
             PUT_half(out0, i, left, ht3);
@@ -5308,7 +5293,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     }
     const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -5319,19 +5304,16 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5401,20 +5383,17 @@ static void g38_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
+    int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
+anew:;
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    float_vector f_t7 = all_float(0);
+    double_vector unit = all_double(1);
+    if (rough) {
+        add_exponentials_f16(in0, n, ahead, dt0[0], NULL, &l_t5, &u_t5, &f_t7, &unit);
+    }
+    for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
         const float_vector fi0 = FETCH_f16(in0, i, left);
@@ -5424,19 +5403,20 @@ static void g38_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    if (rough && !(dt5[0] > 0x1p-60)) {
+        rough = 0;
+        goto anew;
+    }
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5450,11 +5430,9 @@ static void g38_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_f16(ft11, et11, 2.0f, &ht11);
+        doubt |= close_f16(ft11, 2.25f, &ht11);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -5463,6 +5441,10 @@ static void g38_f16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
+            if (rough && is_shaky_f16(lt11, ut11)) {
+                rough = 0;
+                goto anew;
+            }
             PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
         } else {
             PUT_half(out0, i, left, ht11);
@@ -5476,20 +5458,17 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
+    int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
+anew:;
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
+    float_vector f_t7 = all_float(0);
+    double_vector unit = all_double(1);
+    if (rough) {
+        add_exponentials_bf16(in0, n, ahead, dt0[0], NULL, &l_t5, &u_t5, &f_t7, &unit);
+    }
+    for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
@@ -5499,19 +5478,20 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    if (rough && !(dt5[0] > 0x1p-60)) {
+        rough = 0;
+        goto anew;
+    }
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5525,11 +5505,9 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_bf16(ft11, et11, 2.0f, &ht11);
+        doubt |= close_bf16(ft11, 2.25f, &ht11);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -5538,6 +5516,10 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut1 = ui0 - dt0;
             const double_vector lt11 = lt1 - dt10;
             const double_vector ut11 = ut1 - dt10;
+            if (rough && is_shaky_bf16(lt11, ut11)) {
+                rough = 0;
+                goto anew;
+            }
             PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
         } else {
             PUT_half(out0, i, left, ht11);
@@ -5564,7 +5546,7 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     }
     const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -5576,20 +5558,17 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5692,18 +5671,9 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
@@ -5715,20 +5685,17 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5769,18 +5736,9 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
@@ -5792,20 +5750,17 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5859,7 +5814,7 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -5871,19 +5826,16 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5973,19 +5925,10 @@ static void g40_f16_in_double(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
@@ -5997,19 +5940,16 @@ static void g40_f16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6042,19 +5982,10 @@ static void g40_bf16_in_double(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
@@ -6066,19 +5997,16 @@ static void g40_bf16_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6123,7 +6051,7 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -6134,19 +6062,16 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6219,20 +6144,11 @@ static void g41_f16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
@@ -6243,19 +6159,16 @@ static void g41_f16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6270,11 +6183,9 @@ static void g41_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_f16(ft11, et11, 2.0f, &ht11);
+        doubt |= close_f16(ft11, 2.0f, &ht11);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -6296,20 +6207,11 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_bf16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    double_vector l_t7 = all_double(0), u_t7 = all_double(0);
+    float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
@@ -6320,19 +6222,16 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut1 = ui0 - dt0;
         const double_mask lt2 = equal_double(lt1, all_double(0));
         const double_mask ut2 = equal_double(ut1, all_double(0));
-        const double_vector lt3 = exp_of_difference_double(li0, dt0);
-        const double_vector ut3 = exp_of_difference_double(ui0, dt0);
+        const double_vector lt3 = exp_of_distance_double(li0, dt0);
+        const double_vector ut3 = exp_of_distance_double(ui0, dt0);
         const double_vector lt4 = select_double(lt2, all_double(0), lt3);
         const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        const double_vector lt6 = number_double(lt2);
-        const double_vector ut6 = number_double(ut2);
         l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
         u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        l_t7 = added_double(l_t7, live_lower(left, lt6, 0));
-        u_t7 = added_double(u_t7, live_upper(left, ut6, 0));
+        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(sums_of(l_t7, u_t7));
+    const double_vector dt7 = all_double(counts_of(f_t7));
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6347,11 +6246,9 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft1 = fi0 - ft0;
-        const float_vector et1 = absolute_float(ft0) * (1.0f * UNIT);
         const float_vector ft11 = ft1 - ft10;
-        const float_vector et11 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1) + absolute_float(ft10) * (1.0f * UNIT);
         half_vector ht11;
-        doubt |= unsure_bf16(ft11, et11, 2.0f, &ht11);
+        doubt |= close_bf16(ft11, 2.0f, &ht11);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -7692,8 +7589,8 @@ static void g52_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
@@ -7794,8 +7691,8 @@ static void g52_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
@@ -7825,8 +7722,8 @@ static void g52_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * all_double(-1);
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
@@ -7875,8 +7772,8 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(-1);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
@@ -7910,8 +7807,8 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * all_double(-1);
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
@@ -8073,8 +7970,8 @@ static void g54_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
@@ -8175,8 +8072,8 @@ static void g54_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
@@ -8206,8 +8103,8 @@ static void g54_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * all_double(0);
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
@@ -8256,8 +8153,8 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * all_double(0);
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
@@ -8291,8 +8188,8 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * all_double(0);
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
@@ -9714,8 +9611,8 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
@@ -9818,8 +9715,8 @@ static void g64_f16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt3, ut3));
@@ -9849,8 +9746,8 @@ static void g64_f16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * dk1;
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
@@ -9900,8 +9797,8 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
         const double_vector ut0 = ui0 * dk1;
         const double_vector lt1 = select_double(lm1, dk0, lt0);
         const double_vector ut1 = select_double(um1, dk0, ut0);
-        const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-        const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+        const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+        const double_vector ut3 = exp_of_distance_double(ut1, dt2);
         l_t4 = added_double(l_t4, live_lower(left, lt3, 0));
         u_t4 = added_double(u_t4, live_upper(left, ut3, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt3, ut3));
@@ -9935,8 +9832,8 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
             const double_vector ut0 = ui0 * dk1;
             const double_vector lt1 = select_double(lm1, dk0, lt0);
             const double_vector ut1 = select_double(um1, dk0, ut0);
-            const double_vector lt3 = exp_of_difference_double(lt1, dt2);
-            const double_vector ut3 = exp_of_difference_double(ut1, dt2);
+            const double_vector lt3 = exp_of_distance_double(lt1, dt2);
+            const double_vector ut3 = exp_of_distance_double(ut1, dt2);
             const double_vector lt5 = lt3 * idt4;
             const double_vector ut5 = ut3 * idt4;
             PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
@@ -14373,8 +14270,7 @@ static void g79_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = -ft3;
         const float_vector ft5 = absolute_float(fi0);
         const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= less_float(all_float(0x1p60f), ft6);
-        doubt |= less_float(ft6, all_float(0x1p-60f));
+        doubt |= extreme(ft6);
         const float_vector ft7 = log1p_of_part_float(ft6);
         const float_vector ft8 = ft2 + ft7;
         half_vector ht8;
@@ -15178,8 +15074,7 @@ static void g82_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = -ft3;
         const float_vector ft5 = absolute_float(fi1);
         const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= less_float(all_float(0x1p60f), ft6);
-        doubt |= less_float(ft6, all_float(0x1p-60f));
+        doubt |= extreme(ft6);
         const float_vector ft7 = select_float(ft2, all_float(1), ft6);
         const float_vector ft8 = all_float(1) + ft6;
         const float_vector ft9 = ft7 / ft8;
@@ -15416,8 +15311,7 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = -ft3;
         const float_vector ft5 = absolute_float(fi1);
         const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= less_float(all_float(0x1p60f), ft6);
-        doubt |= less_float(ft6, all_float(0x1p-60f));
+        doubt |= extreme(ft6);
         const float_vector ft7 = select_float(ft2, all_float(1), ft6);
         const float_vector ft8 = all_float(1) + ft6;
         const float_vector ft9 = ft7 / ft8;
@@ -27061,8 +26955,8 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        const double_vector lt2 = exp_of_difference_double(lt0, dt1);
-        const double_vector ut2 = exp_of_difference_double(ut0, dt1);
+        const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+        const double_vector ut2 = exp_of_distance_double(ut0, dt1);
         l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
         u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_double((double *)call->kept[0] + i, lt2), write_double((double *)call->kept[0] + i + DOUBLES, ut2);
@@ -27157,8 +27051,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        const double_vector lt2 = exp_of_difference_double(lt0, dt1);
-        const double_vector ut2 = exp_of_difference_double(ut0, dt1);
+        const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+        const double_vector ut2 = exp_of_distance_double(ut0, dt1);
         l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
         u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_float((float *)call->kept[0] + i, KEPT_f16(lt2, ut2));
@@ -27186,8 +27080,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
             const double_mask um1 = upper_mask(fm1);
             const double_vector lt0 = select_double(lm1, dk0, li0);
             const double_vector ut0 = select_double(um1, dk0, ui0);
-            const double_vector lt2 = exp_of_difference_double(lt0, dt1);
-            const double_vector ut2 = exp_of_difference_double(ut0, dt1);
+            const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+            const double_vector ut2 = exp_of_distance_double(ut0, dt1);
             const double_vector lt4 = lt2 * idt3;
             const double_vector ut4 = ut2 * idt3;
             PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
@@ -27232,8 +27126,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
         const double_mask um1 = upper_mask(fm1);
         const double_vector lt0 = select_double(lm1, dk0, li0);
         const double_vector ut0 = select_double(um1, dk0, ui0);
-        const double_vector lt2 = exp_of_difference_double(lt0, dt1);
-        const double_vector ut2 = exp_of_difference_double(ut0, dt1);
+        const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+        const double_vector ut2 = exp_of_distance_double(ut0, dt1);
         l_t3 = added_double(l_t3, live_lower(left, lt2, 0));
         u_t3 = added_double(u_t3, live_upper(left, ut2, 0));
         write_float((float *)call->kept[0] + i, KEPT_bf16(lt2, ut2));
@@ -27265,8 +27159,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
             const double_mask um1 = upper_mask(fm1);
             const double_vector lt0 = select_double(lm1, dk0, li0);
             const double_vector ut0 = select_double(um1, dk0, ui0);
-            const double_vector lt2 = exp_of_difference_double(lt0, dt1);
-            const double_vector ut2 = exp_of_difference_double(ut0, dt1);
+            const double_vector lt2 = exp_of_distance_double(lt0, dt1);
+            const double_vector ut2 = exp_of_distance_double(ut0, dt1);
             const double_vector lt4 = lt2 * idt3;
             const double_vector ut4 = ut2 * idt3;
             PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
@@ -27328,7 +27222,7 @@ static const fused_entry entries[] = {
      {{0}},
      NULL},
     {"exp:i1 sum:i0 mul:t0,t1 sub:i0,t2",
-     "s", 1,
+     "s", 0,
      {{NULL, g10_f32_in_double, g10_f32_plain}, {NULL, NULL, NULL}, {g10_f16_settled, NULL, NULL}, {g10_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},

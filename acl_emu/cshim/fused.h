@@ -116,6 +116,17 @@ static inline int is_moderate_bf16(const uint16_t *memory, size_t n)
     return largest <= MOST && smallest >= LEAST - 1;
 }
 
+/* Which exponentials are beyond 2^-60 and 2^60. */
+static inline float_mask extreme(float_vector values)
+{
+#ifdef HAS_64
+    const __m512i above = _mm512_sub_epi32((__m512i)values, _mm512_set1_epi32((127 - 60) << 23));
+    return _mm512_cmpgt_epu32_mask(above, _mm512_set1_epi32(120 << 23));
+#else
+    return less_float(all_float(0x1p60f), values) | less_float(values, all_float(0x1p-60f));
+#endif
+}
+
 /* No less than error / size, and little more. */
 static inline float_vector over_float(float_vector error, float_vector size)
 {
@@ -522,6 +533,69 @@ static inline double sums_of(double_vector low, double_vector high)
 #endif
 }
 
+/* The exponentials of a row less its largest number, added up in float along with what that loses; where they are counted, without those that
+ * are one. They are kept as multiples of `unit`, and cut off below exp(-86). Their sum is off by less than ROUGH of itself: a result that may
+ * come out otherwise for that is worked out again in double. */
+#define ROUGH 0x1.2p-28
+
+static inline int is_fit_for_float(double largest, size_t n)
+{
+#ifdef HAS_64
+    return n >= 4 * FLOATS && n <= 1 << 20 && fabs(largest) < 64; /* rows that are worth it, not so long that what is lost adds up */
+#else
+    (void)largest, (void)n;
+    return 0;
+#endif
+}
+
+#ifdef HAS_64
+#define ADD_EXPONENTIALS(half)                                                                                            \
+    const double whole = floor(largest * 1.4426950408889634074);                                                          \
+    const float_vector less = all_float((float)whole), most = all_float((float)largest), least = most - all_float(86);    \
+    float_vector lost = all_float(0);                                                                                     \
+    for (size_t i = 0; i < n; i += FLOATS) {                                                                              \
+        const size_t left = n - i;                                                                                        \
+        ASK_FOR_##half(memory, i + ahead);                                                                                \
+        const float_vector x = FETCH_##half(memory, i, left);                                                             \
+        float_vector rest, power, value = exp_in_parts(larger_float(x, least), less, &rest, &power);                      \
+        power = live_float(left, power, 0);                                                                               \
+        if (count) {                                                                                                      \
+            const float_mask one = equal_float(x, most);                                                                  \
+            power = select_float(one, all_float(0), power);                                                               \
+            *count += live_float(left, number_float(one), 0);                                                             \
+        }                                                                                                                 \
+        if (kept) { /* what is nothing is so, rather than too small */                                                    \
+            power = select_float(equal_float(x, all_float(-INFINITY)), all_float(0), power);                              \
+            write_float(kept + i, value * power);                                                                         \
+        }                                                                                                                 \
+        lost = fma_float(rest, power, lost);                                                                              \
+        value *= power;                                                                                                   \
+        *low = added_double(*low, lower_half(value));                                                                     \
+        *high = added_double(*high, upper_half(value));                                                                   \
+    }                                                                                                                     \
+    *unit = exp_of_double(all_double(whole * 0.69314718055994530942 - largest));                                          \
+    *low = (*low + lower_half(lost)) * *unit;                                                                             \
+    *high = (*high + upper_half(lost)) * *unit;
+#else
+#define ADD_EXPONENTIALS(half)                                                                                            \
+    (void)memory, (void)n, (void)ahead, (void)largest, (void)kept, (void)low, (void)high, (void)count, (void)unit;
+#endif
+#define ROUGHLY(half)                                                                                                     \
+    static inline void add_exponentials_##half(const void *memory, size_t n, size_t ahead, double largest, float *kept,   \
+                                               double_vector *low, double_vector *high, float_vector *count,              \
+                                               double_vector *unit)                                                       \
+    {                                                                                                                     \
+        ADD_EXPONENTIALS(half)                                                                                            \
+    }                                                                                                                     \
+    static inline int is_shaky_##half(double_vector low, double_vector high)                                              \
+    {                                                                                                                     \
+        const half_vector above = rounded_##half(odd_joined(low * (1 + ROUGH), high * (1 + ROUGH)));                      \
+        const half_vector below = rounded_##half(odd_joined(low * (1 - ROUGH), high * (1 - ROUGH)));                      \
+        return memcmp(&above, &below, sizeof above) != 0;                                                                 \
+    }
+ROUGHLY(f16)
+ROUGHLY(bf16)
+
 /* The sum of the products of two rows of a half type, which have few enough digits for float, by twos, so
  * that none waits for the last. */
 #define ADD_PRODUCTS(half)                                                                                                \
@@ -586,6 +660,22 @@ static inline double largest_double_of(double_vector low, double_vector high)
     }
     return best;
 }
+
+/* The largest number of a row of a half type, by what is stored: with all but the sign of negative numbers turned around they are in order. */
+#define LARGEST(half, infinity)                                                                                           \
+    static inline double largest_##half(const void *memory, size_t n)                                                     \
+    {                                                                                                                     \
+        int16_t most = ~infinity, least = infinity;                                                                       \
+        for (size_t i = 0; i < n; i++) {                                                                                  \
+            const int16_t stored = ((const int16_t *)memory)[i], ordered = stored ^ (int16_t)((uint16_t)(stored >> 15) >> 1); \
+            most = ordered > most ? ordered : most;                                                                       \
+            least = ordered < least ? ordered : least;                                                                    \
+        }                                                                                                                 \
+        const int nans = most > infinity || least < ~infinity; /* beyond the infinities of either sign */                 \
+        return nans ? NAN : float_of_##half((uint16_t)(most < 0 ? most ^ 0x7fff : most));                                 \
+    }
+LARGEST(f16, 0x7c00)
+LARGEST(bf16, 0x7f80)
 
 static inline double largest_float_of(float_vector largest, float_mask nans)
 {

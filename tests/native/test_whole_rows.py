@@ -26,7 +26,7 @@ from tests.native.rows import (
 )
 from tests.native.support import assert_same, run
 from tests.native.whole import CALM
-from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate
+from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate, spacing
 
 Array = npt.NDArray[Any]
 
@@ -34,6 +34,7 @@ KERNELS = [one for one in signatures() if not whole(one).is_elementwise]
 SOFTMAX = "max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2"
 MASKED = "where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3"
 LOG_SOFTMAX = next(one for one in KERNELS if one.endswith("sub:t1,t10 out:t11,t0,t9"))
+LOG_SOFTMAX_ALONE = LOG_SOFTMAX.removesuffix(" out:t11,t0,t9")
 BACKWARD = "exp:i1 sum:i0 mul:t0,t1 sub:i0,t2"
 GRADIENT = "mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3"
 SQUARES = "sub:i0,i1 square:t0 sum:t1 div:t2,k0"
@@ -103,6 +104,58 @@ def test_sums_of_half_types_are_exact(length: int, dtype: np.dtype[Any]) -> None
         rows[0, 3 : 3 + len(odd)] = odd
         run_whole(Rows(whole(SUM), [rows], {}, dtype), [rows], [out], "rows")
         assert_same(out[:1], np.full((1, 1), total, FLOAT))
+
+
+@pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
+@pytest.mark.parametrize("signature", [SOFTMAX, LOG_SOFTMAX_ALONE])
+def test_sums_of_exponentials_are_as_good_as_those_of_float64(signature: str, dtype: np.dtype[Any]) -> None:
+    """Rows of few numbers, each many times, so that what is lost adds up; those of many with a result nearest to where rounding changes."""
+    rng = np.random.default_rng(len(signature))
+    hard, nearest, times = [], 1.0, 17
+    for scale, shift in ((1, 0), (3, 0), (0.02, 0), (1, 60), (6, -50), (1, 500)):
+        values = (rng.standard_normal((200_000, 4)) * scale + shift).astype(dtype)
+        below = values.astype(np.float64) - values.max(axis=-1, keepdims=True).astype(np.float64)
+        total = times * np.exp(below).sum(axis=-1, keepdims=True)
+        results = np.exp(below) / total if signature == SOFTMAX else below - np.log(total)
+        near = np.abs(np.abs(results / spacing(results, dtype)) % 1 - 0.5) * spacing(results, dtype) / np.abs(results)
+        hard.append(np.repeat(values[np.argsort(near.min(axis=-1))[:60]], times, axis=-1))
+        nearest = min(nearest, near.min())
+    assert nearest < 2.0**-28
+    given = Rows(whole(signature), [np.concatenate(hard)], {}, dtype)
+    assert check_rows(given, loops="rows") > 0.99
+    expected = expected_of(given)
+    check_rows(given, given.inputs, expected=expected)
+
+
+@pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
+@pytest.mark.parametrize("signature", [SOFTMAX, LOG_SOFTMAX_ALONE])
+def test_rows_that_exponentials_are_cut_off_in(signature: str, dtype: np.dtype[Any]) -> None:
+    """Far below the largest number, which may be the only one that counts; masked; all the same."""
+    rng = np.random.default_rng(5)
+    rows = rng.standard_normal((12, 83))
+    rows[0, 1:] -= 100
+    rows[1, 1:] -= 40
+    rows[2] = -np.inf
+    rows[2, 5] = 0.3
+    rows[3, ::2] = -np.inf
+    rows[4] = 0.7
+    rows[5, 3] = np.nan
+    rows[6, 3] = np.inf
+    rows[7] = rows[7] * 0.5 - 3
+    rows[8, :-1] = -np.inf
+    rows[9] *= 20
+    rows[10, 7] = 60000
+    rows[11] = -np.abs(rows[11]) - 63
+    check_rows(Rows(whole(signature), [rows.astype(dtype)], {}, dtype), loops="rows")
+
+
+@pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
+def test_exponentials_too_small_for_float32_have_a_sign(dtype: np.dtype[Any]) -> None:
+    gradients, exponents, out = np.zeros((1, 40), dtype), np.full((1, 40), -110, dtype), np.empty((1, 40), dtype)
+    gradients[0, 7] = 1
+    exponents[0, 9:] = -np.inf
+    run(whole(BACKWARD).kernel, [gradients, exponents], out, compute=np.float64)
+    assert_same(np.signbit(out[0]), np.array([True] * 7 + [False] + [True] + [False] * 31))
 
 
 @pytest.mark.parametrize("length", [40, 257])
