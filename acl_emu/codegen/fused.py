@@ -352,6 +352,8 @@ class _Kernel:
 
     def _floats(self, needed: Sequence[str], at_hand: Sequence[str], *, doubtful: bool) -> Iterator[str]:
         """The steps in float, and where they are doubtful."""
+        turned = last_errors(self.graph)[0].turned if doubtful and not self.exactness.applies else {}
+        quotients = [quotient for quotient, _ in turned.values()]
         if doubtful:
             yield "        float_mask doubt = uncertain;"
         for name in needed:
@@ -360,10 +362,20 @@ class _Kernel:
             elif name in at_hand:
                 yield f"        const float_vector f{name} = b{name}[(i - begin) / FLOATS];"
                 yield from self._doubts(name)
-            elif name in self.graph.steps:
+            elif name in turned:
+                yield from self._turned(name, *turned[name])
+                yield from self._doubts(name)
+            elif name in self.graph.steps and name not in quotients:
                 yield f"        {self._statement(name, 'f', followed=doubtful and self.exactness.applies)}"
                 if doubtful:
                     yield from self._inexact(name) if self.exactness.applies else self._doubts(name)
+
+    def _turned(self, name: str, quotient: str, factor: str) -> Iterator[str]:
+        """A product with a quotient, of which the other factor is divided."""
+        dividend, divisor = self.graph.steps[quotient].arguments
+        arguments = [self._refer(argument, "f") for argument in (factor, divisor)]
+        yield f"        const float_vector q{name} = {_expression(self.graph, Step('div', (factor, divisor)), arguments, 'float')};"
+        yield f"        const float_vector f{name} = {self._refer(dividend, 'f')} * q{name};"
 
     def _halves(self, needed: Sequence[str], at_hand: Sequence[str], indent: str = "        ") -> Iterator[str]:
         """The steps in double, on the lower and the upper half of the elements."""
