@@ -158,7 +158,7 @@ class _Kernel:
         wanted = [*graph.wanted(phase), *keep]
         if not wanted:
             return
-        needed = graph.needed(wanted, at_hand=at_hand)
+        needed = graph.needed([*wanted, *self._ahead(lane)], at_hand=at_hand)
         whole = graph.needed(wanted) if lane == "settled" else needed
         for name in ending if not self.columns else ():
             yield from self._begin(name, lane)
@@ -235,13 +235,18 @@ class _Kernel:
         return f"const float_{kind} f{name} = FETCH_{fetch}({row}, i, left);"
 
     def _ahead(self, lane: str) -> list[str]:
-        """Functions that are evaluated for a block before anything else is: those of which no error is computed along."""
+        """Functions that are evaluated for a block before anything else is: where the rest can do without what they are made of."""
+        if lane != "settled" or self.graph.phases > 1:
+            return []
         dear = [name for name, step in self.graph.steps.items() if step.op in DEAR]
-        alone = lane == "settled" and self.graph.phases == 1 and not set(dear).intersection(last_errors(self.graph)[0].computed)
-        return [name for name in self.graph.needed(self.graph.outputs, at_hand=dear) if name in dear] if alone else []
+        doubtful = [name for name in self.graph.needed(dear) if name in self.graph.steps and any(self._doubts(name))]
+        if set(doubtful).difference(dear) or set(dear).intersection(last_errors(self.graph)[0].computed):
+            return []
+        used = self.graph.needed(self.graph.outputs, at_hand=dear)
+        return [name for name in dear if name in used or name in doubtful]
 
     def _by_blocks(self, body: list[str]) -> Iterator[str]:
-        """Functions first, then the rest: a processor that looks at a few steps ahead begins with the next vector while one is under way."""
+        """Functions first, then the rest: in shorter chains of steps a processor sees more vectors at once."""
         ahead = self._ahead("settled")
         first = self.graph.needed(ahead)
         yield "    for (size_t begin = 0; begin < n; begin += BLOCK) {"
@@ -336,9 +341,9 @@ class _Kernel:
         return f"const {kind}_{result} {lane}{name} = {expression};"
 
     def _is_to_part(self, name: str) -> bool:
-        """Whether an exponential lies between 0 and 1, and something else is made of it: what is left of the smallest does not matter."""
-        negative = self.graph.steps[name].op == "exp" and self.graph.signs[self.graph.steps[name].arguments[0]].negative
-        return self.way == "settled" and negative and name not in self.graph.outputs
+        """Whether it is an exponential between 0 and 1 whose last digit does not matter."""
+        step = self.graph.steps[name]
+        return self.way == "settled" and step.op == "exp" and self.graph.signs[step.arguments[0]].negative
 
     def _is_exact_product(self, name: str) -> bool:
         step = self.graph.steps.get(name)

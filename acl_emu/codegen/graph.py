@@ -239,8 +239,8 @@ class Errors:
         self.computed: dict[str, str] = {}
         """Bounds that are computed, by step."""
         self.turned: dict[str, tuple[str, str]] = {}
-        """Products with a quotient that nothing else needs, by step, and the quotient and the other factor. That factor is divided instead: what
-        the dividend may be off by is multiplied by the new quotient, and needs no quotient of its own."""
+        """Products with a quotient that nothing else needs, by step: the quotient and the other factor. That factor is divided instead, and
+        what the dividend may be off by is multiplied by what comes out."""
         for name in names:
             if name in given or name not in graph.steps:
                 continue

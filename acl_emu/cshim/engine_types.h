@@ -138,19 +138,15 @@ static inline V exp_of_float(V x)
     return exp_joined(r, power);
 }
 
-/* exp(x) of an x that is not positive, in fewer steps, where a result of a half type is made of it; off by 2.5 of 2^-24 of itself, or zero
- * below e^-87. */
+/* The same for an x that is not positive, in fewer steps, where a result of a half type is made of it; off by 2 of 2^-24 of itself. */
 #ifdef HAS_64
 static inline V exp_to_part_float(V x)
 {
-    /* Roots as above, less what their number adds to the exponent below the power of two. */
-    static const int32_t lowered_roots[16] = {0x3f800000, 0x3f7daac3, 0x3f7b95c2, 0x3f79c3d3, 0x3f7837f0, 0x3f76f532, 0x3f75fed7, 0x3f75583f, 0x3f7504f3, 0x3f7508a4, 0x3f75672a, 0x3f76248c, 0x3f7744fd, 0x3f78ccdf, 0x3f7ac0c7, 0x3f7d257d};
-    const __mmask16 there = _mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(-87), _CMP_NLT_UQ);
-    V shifted;
-    const V r = exp_split(x, &shifted), tail = fma_float(fma_float(r, all_float(0.16666667f), all_float(0.50000978f)), r * r, r);
-    const __m512i root = _mm512_permutexvar_epi32((__m512i)shifted, _mm512_loadu_si512(lowered_roots));
-    const V power = (V)_mm512_maskz_add_epi32(there, root, _mm512_slli_epi32((__m512i)shifted, 19));
-    return fma_float(power, tail, power);
+    V power;
+    const V r = exp_split(larger_float(x, all_float(EXP_LEAST)), &power);
+    const V root = (V)_mm512_permutexvar_ps((__m512i)power, _mm512_loadu_ps(roots));
+    const V tail = fma_float(fma_float(r, all_float(0.16666667f), all_float(0.50000978f)), r * r, r);
+    return scaled_float(fma_float(root, tail, root), power - all_float(SIXTEENTHS));
 }
 #else
 #define exp_to_part_float exp_of_float

@@ -6816,6 +6816,7 @@ static void g42_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt3[BLOCK / FLOATS];
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -6824,6 +6825,7 @@ static void g42_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft2 = -ft1;
             const float_vector ft3 = exp_to_part_float(ft2);
             const float_vector ft4 = log1p_of_part_float(ft3);
+            bt3[(i - begin) / FLOATS] = ft3;
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -6831,6 +6833,8 @@ static void g42_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = minimum_float(fi0, all_float(0));
+            const float_vector ft3 = bt3[(i - begin) / FLOATS];
+            doubt |= less_float(ft3, all_float(0x1p-60f));
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
             const float_vector ft5 = ft0 - ft4;
             half_vector ht5;
@@ -10727,6 +10731,7 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -10735,6 +10740,7 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft3 = -ft2;
             const float_vector ft4 = exp_to_part_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -10745,6 +10751,8 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = -fi0;
             const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
             const float_vector ft5 = bt5[(i - begin) / FLOATS];
             const float_vector ft6 = ft1 + ft5;
             const float_vector ft7 = fi1 * ft6;
@@ -11789,6 +11797,7 @@ static void g70_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -11797,6 +11806,7 @@ static void g70_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft3 = -ft2;
             const float_vector ft4 = exp_to_part_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -11808,6 +11818,8 @@ static void g70_bf16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = -fi0;
             const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
             const float_vector ft5 = bt5[(i - begin) / FLOATS];
             const float_vector ft6 = ft1 + ft5;
             const float_vector ft7 = fi1 * ft6;
@@ -12877,6 +12889,7 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -12885,6 +12898,7 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft3 = -ft2;
             const float_vector ft4 = exp_to_part_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -12894,6 +12908,8 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = -fi0;
             const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
             const float_vector ft5 = bt5[(i - begin) / FLOATS];
             const float_vector ft6 = ft1 + ft5;
             const float_vector ft7 = fi1 * ft6;
@@ -13127,6 +13143,7 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -13135,6 +13152,7 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft3 = -ft2;
             const float_vector ft4 = exp_to_part_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -13145,6 +13163,8 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = -fi0;
             const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
             const float_vector ft5 = bt5[(i - begin) / FLOATS];
             const float_vector ft6 = ft1 + ft5;
             const float_vector ft7 = fi1 * ft6;
@@ -14737,6 +14757,7 @@ static void g79_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt6[BLOCK / FLOATS];
         float_vector bt7[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -14747,6 +14768,7 @@ static void g79_f16_settled(const fused_call *call, size_t n)
             const float_vector ft5 = absolute_float(fi0);
             const float_vector ft6 = exp_of_product_float(ft4, ft5);
             const float_vector ft7 = log1p_of_part_float(ft6);
+            bt6[(i - begin) / FLOATS] = ft6;
             bt7[(i - begin) / FLOATS] = ft7;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -14757,6 +14779,8 @@ static void g79_f16_settled(const fused_call *call, size_t n)
             const float_vector ft0 = -fi1;
             const float_vector ft1 = ft0 * fi0;
             const float_vector ft2 = maximum_float(all_float(0), ft1);
+            const float_vector ft6 = bt6[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft6);
             const float_vector ft7 = bt7[(i - begin) / FLOATS];
             const float_vector ft8 = ft2 + ft7;
             half_vector ht8;
@@ -14808,6 +14832,7 @@ static void g79_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt6[BLOCK / FLOATS];
         float_vector bt7[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -14818,6 +14843,7 @@ static void g79_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft5 = absolute_float(fi0);
             const float_vector ft6 = exp_of_product_float(ft4, ft5);
             const float_vector ft7 = log1p_of_part_float(ft6);
+            bt6[(i - begin) / FLOATS] = ft6;
             bt7[(i - begin) / FLOATS] = ft7;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -14828,6 +14854,9 @@ static void g79_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft0 = -fi1;
             const float_vector ft1 = ft0 * fi0;
             const float_vector ft2 = maximum_float(all_float(0), ft1);
+            const float_vector ft6 = bt6[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft6);
+            doubt |= less_float(ft6, all_float(0x1p-60f));
             const float_vector ft7 = bt7[(i - begin) / FLOATS];
             const float_vector ft8 = ft2 + ft7;
             half_vector ht8;
