@@ -165,12 +165,12 @@ class _Kernel:
         graph, lane = self.graph, self._lane(phase)
         ending = [name for name in graph.reductions if graph.levels[name] == phase + 1]
         keep = [name for name in graph.kept if graph.levels[name] == phase]
-        at_hand = [name for name in graph.kept if graph.levels[name] < phase]
+        at_hand = [*(name for name in graph.kept if graph.levels[name] < phase), *self._ahead(lane)]
         wanted = [*graph.wanted(phase), *keep]
         if not wanted:
             return
         begin = "0"
-        needed = graph.needed(wanted, at_hand=at_hand)
+        needed = graph.needed([*wanted, *self._ahead(lane)], at_hand=at_hand)
         whole = graph.needed(wanted) if lane == "settled" else needed
         if self._is_largest_input(ending, wanted):
             yield from self._rows(phase, ending, lane, f"largest_{self.storage}(in{wanted[0][1:]}, n)")
@@ -208,6 +208,8 @@ class _Kernel:
             yield from self._by_twos(body, ending, lane, begin)
         elif self.columns:
             yield from self._by_columns(body, ending)
+        elif self._ahead(lane):
+            yield from self._by_blocks(body)
         else:
             yield f"    for (size_t i = {begin}; i < n; i += FLOATS) {{"
             yield from body
@@ -239,9 +241,7 @@ class _Kernel:
                     yield f"        ASK_FOR_{self.storage}(in{name[1:]}, i + ahead);"
         for name in graph.inputs:
             if name in whole:
-                kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)
-                row = f"(const char *)in{name[1:]} + row * call->pitches[{name[1:]}]" if self.columns else f"in{name[1:]}"
-                yield f"        const float_{kind} f{name} = FETCH_{fetch}({row}, i, left);"
+                yield f"        {self._fetch(name)}"
         stored = [name for name in graph.lane_outputs if graph.levels[name] == phase]
         if lane == "double":
             yield from self._halves(needed, at_hand)
@@ -256,6 +256,40 @@ class _Kernel:
         for name in stored if lane != "settled" else ():
             result = f"JOINED_{self.storage}(l{name}, u{name})" if lane == "double" else f"f{name}"
             yield f"        PUT_{self.storage}(out{graph.outputs.index(name)}, i, left, {result});"
+
+    def _fetch(self, name: str) -> str:
+        kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)
+        row = f"(const char *)in{name[1:]} + row * call->pitches[{name[1:]}]" if self.columns else f"in{name[1:]}"
+        return f"const float_{kind} f{name} = FETCH_{fetch}({row}, i, left);"
+
+    def _ahead(self, lane: str) -> list[str]:
+        """Functions that are evaluated for a block before anything else is: where the rest can do without what they are made of."""
+        if lane != "settled" or self.graph.phases > 1:
+            return []
+        dear = [name for name, step in self.graph.steps.items() if step.op in DEAR]
+        doubtful = [name for name in self.graph.needed(dear) if name in self.graph.steps and any(self._doubts(name))]
+        if set(doubtful).difference(dear) or set(dear).intersection(last_errors(self.graph)[0].computed):
+            return []
+        used = self.graph.needed(self.graph.outputs, at_hand=dear)
+        return [name for name in dear if name in used or name in doubtful]
+
+    def _by_blocks(self, body: list[str]) -> Iterator[str]:
+        """Functions first, then the rest: in shorter chains of steps a processor sees more vectors at once."""
+        ahead = self._ahead("settled")
+        first = self.graph.needed(ahead)
+        yield "    for (size_t begin = 0; begin < n; begin += BLOCK) {"
+        yield "        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;"
+        yield from (f"        float_vector b{name}[BLOCK / FLOATS];" for name in ahead)
+        yield "        for (size_t i = begin; i < end; i += FLOATS) {"
+        yield "            const size_t left = n - i;"
+        yield from (f"            {self._fetch(name)}" for name in first if name in self.graph.inputs)
+        yield from ("    " + line for line in self._floats(first, (), doubtful=False))
+        yield from (f"            b{name}[(i - begin) / FLOATS] = f{name};" for name in ahead)
+        yield "        }"
+        yield "        for (size_t i = begin; i < end; i += FLOATS) {"
+        yield from ("    " + line for line in body)
+        yield "        }"
+        yield "    }"
 
     def _is_taken_in_runs(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
         """Whether a phase does nothing but add up an input of a half type."""
@@ -335,7 +369,14 @@ class _Kernel:
         elif lane == "f" and self.way == "settled" and step.op == "sub" and self._is_exact_product(step.arguments[0]):
             factors = [self._refer(argument, "f") for argument in self.graph.steps[step.arguments[0]].arguments]
             expression = f"fma_float({', '.join(factors)}, -{arguments[1]})"
+        elif lane == "f" and self._is_to_part(name):
+            expression = f"exp_to_part_float({arguments[0]})"
         return f"const {kind}_{result} {lane}{name} = {expression};"
+
+    def _is_to_part(self, name: str) -> bool:
+        """Whether it is an exponential between 0 and 1 whose last digit does not matter."""
+        step = self.graph.steps[name]
+        return self.way == "settled" and step.op == "exp" and self.graph.signs[step.arguments[0]].negative
 
     def _is_exact_product(self, name: str) -> bool:
         step = self.graph.steps.get(name)
@@ -349,15 +390,30 @@ class _Kernel:
 
     def _floats(self, needed: Sequence[str], at_hand: Sequence[str], *, doubtful: bool) -> Iterator[str]:
         """The steps in float, and where they are doubtful."""
+        turned = last_errors(self.graph)[0].turned if doubtful and not self.exactness.applies else {}
+        quotients = [quotient for quotient, _ in turned.values()]
         if doubtful:
             yield "        float_mask doubt = uncertain;"
         for name in needed:
-            if name in at_hand:
+            if name in self.graph.kept and name in at_hand:
                 yield f"        const float_vector f{name} = read_float((const float *)call->kept[{self.graph.kept.index(name)}] + i);"
-            elif name in self.graph.steps:
+            elif name in at_hand:
+                yield f"        const float_vector f{name} = b{name}[(i - begin) / FLOATS];"
+                yield from self._doubts(name)
+            elif name in turned:
+                yield from self._turned(name, *turned[name])
+                yield from self._doubts(name)
+            elif name in self.graph.steps and name not in quotients:
                 yield f"        {self._statement(name, 'f', followed=doubtful and self.exactness.applies)}"
                 if doubtful:
                     yield from self._inexact(name) if self.exactness.applies else self._doubts(name)
+
+    def _turned(self, name: str, quotient: str, factor: str) -> Iterator[str]:
+        """A product with a quotient, of which the other factor is divided."""
+        dividend, divisor = self.graph.steps[quotient].arguments
+        arguments = [self._refer(argument, "f") for argument in (factor, divisor)]
+        yield f"        const float_vector q{name} = {_expression(self.graph, Step('div', (factor, divisor)), arguments, 'float')};"
+        yield f"        const float_vector f{name} = {self._refer(dividend, 'f')} * q{name};"
 
     def _halves(self, needed: Sequence[str], at_hand: Sequence[str], indent: str = "        ") -> Iterator[str]:
         """The steps in double, on the lower and the upper half of the elements."""

@@ -300,6 +300,9 @@ class Errors:
         self.bounds |= given
         self.computed: dict[str, str] = {}
         """Bounds that are computed, by step."""
+        self.turned: dict[str, tuple[str, str]] = {}
+        """Products with a quotient that nothing else needs, by step: the quotient and the other factor. That factor is divided instead, and
+        what the dividend may be off by is multiplied by what comes out."""
         for name in names:
             if name in given or name not in graph.steps:
                 continue
@@ -308,6 +311,7 @@ class Errors:
                 if argument not in self.bounds:
                     value = float(argument)
                     self.bounds[argument] = Bound(0, value >= 0, value <= 0)
+            self._turn(name, step)
             bound = _bound(step, [one._replace(units=UNKNOWN) if one.error else one for one in self._arguments(step)])
             if not bound.known:
                 error, units = self._error(name, step)
@@ -319,6 +323,13 @@ class Errors:
             if graph.is_further_largest(name):
                 bound = bound._replace(positive=True)
             self.bounds[name] = bound
+
+    def _turn(self, name: str, step: Step) -> None:
+        for quotient, factor in (step.arguments, step.arguments[::-1]) if step.op == "mul" else ():
+            divided = quotient in self.graph.steps and self.graph.steps[quotient].op == "div" and self.bounds[quotient].error
+            used = [*self.graph.outputs, *(one for other in self.graph.steps.values() for one in other.arguments)].count(quotient)
+            if divided and used == 1 and self.bounds[factor].known and not self.bounds[factor].error:
+                self.turned[name] = quotient, factor
 
     def _arguments(self, step: Step) -> list[Bound]:
         return [self.bounds[argument] for argument in step.arguments]
@@ -332,12 +343,17 @@ class Errors:
         sizes = [name if bound.positive else f"absolute_float({name})" for name, bound in zip(names, bounds, strict=True)]
         errors = [bound.of(spelling) for bound, spelling in zip(bounds, names, strict=True)]
         units = [bound.units for bound in bounds]
-        if step.op in ("add", "sub", "maximum", "minimum"):
+        if step.op in ("add", "sub"):
+            return bounds[0]._replace(error=total([bounds[0].error, errors[1]])).of(names[0]), 2
+        if step.op in ("maximum", "minimum"):
             return total(errors), 2
         if step.op == "where":
             return total(bound.error for bound in bounds[1:]), max(units[1:])
         if step.op in ("neg", "abs"):
             return bounds[0].error, units[0]
+        if name in self.turned:
+            dividend = self.bounds[self.graph.steps[self.turned[name][0]].arguments[0]]
+            return f"{dividend.error} * absolute_float(q{name})", sum(units) + 2
         if step.op == "mul":
             crossed = [f"{bound.error} * {size}" if bound.error else "" for bound, size in zip(bounds, reversed(sizes), strict=True)]
             return total(crossed), sum(units) + 2

@@ -964,25 +964,35 @@ static void g8_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi0);
-        half_vector ht0;
-        int again = any(doubt | unclear_f16(ft0, 2.5f, &ht0));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft0, 2.5f, &ht0);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft0 = exp_of_float(fi0);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = exp_of_double(li0);
-            const double_vector ut0 = exp_of_double(ui0);
-            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
-        } else {
-            PUT_half(out0, i, left, ht0);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            half_vector ht0;
+            int again = any(doubt | unclear_f16(ft0, 2.5f, &ht0));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft0, 2.5f, &ht0);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = exp_of_double(li0);
+                const double_vector ut0 = exp_of_double(ui0);
+                PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+            } else {
+                PUT_half(out0, i, left, ht0);
+            }
         }
     }
 }
@@ -994,26 +1004,36 @@ static void g8_bf16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi0);
-        half_vector ht0;
-        int again = any(doubt | unclear_bf16(ft0, 2.5f, &ht0));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft0, 2.5f, &ht0);
-            doubt |= faded(ft0);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft0 = exp_of_float(fi0);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = exp_of_double(li0);
-            const double_vector ut0 = exp_of_double(ui0);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
-        } else {
-            PUT_half(out0, i, left, ht0);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            half_vector ht0;
+            int again = any(doubt | unclear_bf16(ft0, 2.5f, &ht0));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft0, 2.5f, &ht0);
+                doubt |= faded(ft0);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = exp_of_double(li0);
+                const double_vector ut0 = exp_of_double(ui0);
+                PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+            } else {
+                PUT_half(out0, i, left, ht0);
+            }
         }
     }
 }
@@ -1064,29 +1084,39 @@ static void g9_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi0);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        const float_vector ft1 = ft0 * fx0;
-        half_vector ht1;
-        int again = any(doubt | unclear_f16(ft1, 3.5f, &ht1));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft1, 3.5f, &ht1);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft0 = exp_of_float(fi0);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = exp_of_double(li0);
-            const double_vector ut0 = exp_of_double(ui0);
-            const double_vector lt1 = lt0 * dx0;
-            const double_vector ut1 = ut0 * dx0;
-            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft0);
+            const float_vector ft1 = ft0 * fx0;
+            half_vector ht1;
+            int again = any(doubt | unclear_f16(ft1, 3.5f, &ht1));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft1, 3.5f, &ht1);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = exp_of_double(li0);
+                const double_vector ut0 = exp_of_double(ui0);
+                const double_vector lt1 = lt0 * dx0;
+                const double_vector ut1 = ut0 * dx0;
+                PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
+            } else {
+                PUT_half(out0, i, left, ht1);
+            }
         }
     }
 }
@@ -1102,30 +1132,40 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[0]);
     certain &= is_float(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi0);
-        doubt |= extreme(ft0);
-        const float_vector ft1 = ft0 * fx0;
-        half_vector ht1;
-        int again = any(doubt | unclear_bf16(ft1, 3.5f, &ht1));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft1, 3.5f, &ht1);
-            doubt |= faded(ft1);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft0 = exp_of_float(fi0);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = exp_of_double(li0);
-            const double_vector ut0 = exp_of_double(ui0);
-            const double_vector lt1 = lt0 * dx0;
-            const double_vector ut1 = ut0 * dx0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= extreme(ft0);
+            const float_vector ft1 = ft0 * fx0;
+            half_vector ht1;
+            int again = any(doubt | unclear_bf16(ft1, 3.5f, &ht1));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft1, 3.5f, &ht1);
+                doubt |= faded(ft1);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = exp_of_double(li0);
+                const double_vector ut0 = exp_of_double(ui0);
+                const double_vector lt1 = lt0 * dx0;
+                const double_vector ut1 = ut0 * dx0;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
+            } else {
+                PUT_half(out0, i, left, ht1);
+            }
         }
     }
 }
@@ -1365,35 +1405,45 @@ static void g11_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        const float_vector ft1 = -ft0;
-        const float_vector ft2 = fi0 * ft1;
-        half_vector ht2;
-        int again = any(doubt | unclear_f16(ft2, 3.5f, &ht2));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft2, 3.5f, &ht2);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = -lt0;
-            const double_vector ut1 = -ut0;
-            const double_vector lt2 = li0 * lt1;
-            const double_vector ut2 = ui0 * ut1;
-            PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
-        } else {
-            PUT_half(out0, i, left, ht2);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft0);
+            const float_vector ft1 = -ft0;
+            const float_vector ft2 = fi0 * ft1;
+            half_vector ht2;
+            int again = any(doubt | unclear_f16(ft2, 3.5f, &ht2));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft2, 3.5f, &ht2);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = -lt0;
+                const double_vector ut1 = -ut0;
+                const double_vector lt2 = li0 * lt1;
+                const double_vector ut2 = ui0 * ut1;
+                PUT_f16(out0, i, left, JOINED_f16(lt2, ut2));
+            } else {
+                PUT_half(out0, i, left, ht2);
+            }
         }
     }
 }
@@ -1407,36 +1457,46 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= extreme(ft0);
-        const float_vector ft1 = -ft0;
-        const float_vector ft2 = fi0 * ft1;
-        half_vector ht2;
-        int again = any(doubt | unclear_bf16(ft2, 3.5f, &ht2));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft2, 3.5f, &ht2);
-            doubt |= faded(ft2);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = -lt0;
-            const double_vector ut1 = -ut0;
-            const double_vector lt2 = li0 * lt1;
-            const double_vector ut2 = ui0 * ut1;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
-        } else {
-            PUT_half(out0, i, left, ht2);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= extreme(ft0);
+            const float_vector ft1 = -ft0;
+            const float_vector ft2 = fi0 * ft1;
+            half_vector ht2;
+            int again = any(doubt | unclear_bf16(ft2, 3.5f, &ht2));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft2, 3.5f, &ht2);
+                doubt |= faded(ft2);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = -lt0;
+                const double_vector ut1 = -ut0;
+                const double_vector lt2 = li0 * lt1;
+                const double_vector ut2 = ui0 * ut1;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt2, ut2));
+            } else {
+                PUT_half(out0, i, left, ht2);
+            }
         }
     }
 }
@@ -1494,38 +1554,48 @@ static void g12_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        const float_vector ft1 = -ft0;
-        const float_vector ft2 = fi0 * ft1;
-        const float_vector ft3 = ft2 / all_float(2);
-        half_vector ht3;
-        int again = any(doubt | unclear_f16(ft3, 5.5f, &ht3));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft3, 5.5f, &ht3);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = -lt0;
-            const double_vector ut1 = -ut0;
-            const double_vector lt2 = li0 * lt1;
-            const double_vector ut2 = ui0 * ut1;
-            const double_vector lt3 = lt2 / all_double(2);
-            const double_vector ut3 = ut2 / all_double(2);
-            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
-        } else {
-            PUT_half(out0, i, left, ht3);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft0);
+            const float_vector ft1 = -ft0;
+            const float_vector ft2 = fi0 * ft1;
+            const float_vector ft3 = ft2 / all_float(2);
+            half_vector ht3;
+            int again = any(doubt | unclear_f16(ft3, 5.5f, &ht3));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft3, 5.5f, &ht3);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = -lt0;
+                const double_vector ut1 = -ut0;
+                const double_vector lt2 = li0 * lt1;
+                const double_vector ut2 = ui0 * ut1;
+                const double_vector lt3 = lt2 / all_double(2);
+                const double_vector ut3 = ut2 / all_double(2);
+                PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
+            } else {
+                PUT_half(out0, i, left, ht3);
+            }
         }
     }
 }
@@ -1539,39 +1609,49 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate_bf16(in0, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= extreme(ft0);
-        const float_vector ft1 = -ft0;
-        const float_vector ft2 = fi0 * ft1;
-        const float_vector ft3 = ft2 / all_float(2);
-        half_vector ht3;
-        int again = any(doubt | unclear_bf16(ft3, 5.5f, &ht3));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft3, 5.5f, &ht3);
-            doubt |= faded(ft3);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = -lt0;
-            const double_vector ut1 = -ut0;
-            const double_vector lt2 = li0 * lt1;
-            const double_vector ut2 = ui0 * ut1;
-            const double_vector lt3 = lt2 / all_double(2);
-            const double_vector ut3 = ut2 / all_double(2);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
-        } else {
-            PUT_half(out0, i, left, ht3);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= extreme(ft0);
+            const float_vector ft1 = -ft0;
+            const float_vector ft2 = fi0 * ft1;
+            const float_vector ft3 = ft2 / all_float(2);
+            half_vector ht3;
+            int again = any(doubt | unclear_bf16(ft3, 5.5f, &ht3));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft3, 5.5f, &ht3);
+                doubt |= faded(ft3);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = -lt0;
+                const double_vector ut1 = -ut0;
+                const double_vector lt2 = li0 * lt1;
+                const double_vector ut2 = ui0 * ut1;
+                const double_vector lt3 = lt2 / all_double(2);
+                const double_vector ut3 = ut2 / all_double(2);
+                PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
+            } else {
+                PUT_half(out0, i, left, ht3);
+            }
         }
     }
 }
@@ -1634,38 +1714,48 @@ static void g13_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        const float_vector ft1 = -ft0;
-        const float_vector ft2 = fi0 * ft1;
-        const float_vector ft3 = ft2 / fk0;
-        half_vector ht3;
-        int again = any(doubt | unclear_f16(ft3, 6.5f, &ht3));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft3, 6.5f, &ht3);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = -lt0;
-            const double_vector ut1 = -ut0;
-            const double_vector lt2 = li0 * lt1;
-            const double_vector ut2 = ui0 * ut1;
-            const double_vector lt3 = lt2 / dk0;
-            const double_vector ut3 = ut2 / dk0;
-            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
-        } else {
-            PUT_half(out0, i, left, ht3);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft0);
+            const float_vector ft1 = -ft0;
+            const float_vector ft2 = fi0 * ft1;
+            const float_vector ft3 = ft2 / fk0;
+            half_vector ht3;
+            int again = any(doubt | unclear_f16(ft3, 6.5f, &ht3));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft3, 6.5f, &ht3);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = -lt0;
+                const double_vector ut1 = -ut0;
+                const double_vector lt2 = li0 * lt1;
+                const double_vector ut2 = ui0 * ut1;
+                const double_vector lt3 = lt2 / dk0;
+                const double_vector ut3 = ut2 / dk0;
+                PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
+            } else {
+                PUT_half(out0, i, left, ht3);
+            }
         }
     }
 }
@@ -1682,39 +1772,49 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= extreme(ft0);
-        const float_vector ft1 = -ft0;
-        const float_vector ft2 = fi0 * ft1;
-        const float_vector ft3 = ft2 / fk0;
-        half_vector ht3;
-        int again = any(doubt | unclear_bf16(ft3, 6.5f, &ht3));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft3, 6.5f, &ht3);
-            doubt |= faded(ft3);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = -lt0;
-            const double_vector ut1 = -ut0;
-            const double_vector lt2 = li0 * lt1;
-            const double_vector ut2 = ui0 * ut1;
-            const double_vector lt3 = lt2 / dk0;
-            const double_vector ut3 = ut2 / dk0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
-        } else {
-            PUT_half(out0, i, left, ht3);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= extreme(ft0);
+            const float_vector ft1 = -ft0;
+            const float_vector ft2 = fi0 * ft1;
+            const float_vector ft3 = ft2 / fk0;
+            half_vector ht3;
+            int again = any(doubt | unclear_bf16(ft3, 6.5f, &ht3));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft3, 6.5f, &ht3);
+                doubt |= faded(ft3);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = -lt0;
+                const double_vector ut1 = -ut0;
+                const double_vector lt2 = li0 * lt1;
+                const double_vector ut2 = ui0 * ut1;
+                const double_vector lt3 = lt2 / dk0;
+                const double_vector ut3 = ut2 / dk0;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
+            } else {
+                PUT_half(out0, i, left, ht3);
+            }
         }
     }
 }
@@ -1782,44 +1882,54 @@ static void g14_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        const float_vector ft1 = fi2 - fi1;
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
-        const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = et2 * ft0;
-        const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = et3 * absolute_float(fi0);
-        half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, 8.5f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = li2 - li1;
-            const double_vector ut1 = ui2 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = lt0 * lt2;
-            const double_vector ut3 = ut0 * ut2;
-            const double_vector lt4 = li0 * lt3;
-            const double_vector ut4 = ui0 * ut3;
-            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft0);
+            const float_vector ft1 = fi2 - fi1;
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
+            const float_vector ft3 = ft0 * ft2;
+            const float_vector et3 = et2 * ft0;
+            const float_vector ft4 = fi0 * ft3;
+            const float_vector et4 = et3 * absolute_float(fi0);
+            half_vector ht4;
+            doubt |= unsure_f16(ft4, et4, 8.5f, &ht4);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = li2 - li1;
+                const double_vector ut1 = ui2 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = lt0 * lt2;
+                const double_vector ut3 = ut0 * ut2;
+                const double_vector lt4 = li0 * lt3;
+                const double_vector ut4 = ui0 * ut3;
+                PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
+            } else {
+                PUT_half(out0, i, left, ht4);
+            }
         }
     }
 }
@@ -1836,45 +1946,55 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= extreme(ft0);
-        const float_vector ft1 = fi2 - fi1;
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
-        const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = et2 * ft0;
-        const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = et3 * absolute_float(fi0);
-        half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, 8.5f, &ht4);
-        doubt |= faded(ft4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = li2 - li1;
-            const double_vector ut1 = ui2 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = lt0 * lt2;
-            const double_vector ut3 = ut0 * ut2;
-            const double_vector lt4 = li0 * lt3;
-            const double_vector ut4 = ui0 * ut3;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= extreme(ft0);
+            const float_vector ft1 = fi2 - fi1;
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
+            const float_vector ft3 = ft0 * ft2;
+            const float_vector et3 = et2 * ft0;
+            const float_vector ft4 = fi0 * ft3;
+            const float_vector et4 = et3 * absolute_float(fi0);
+            half_vector ht4;
+            doubt |= unsure_bf16(ft4, et4, 8.5f, &ht4);
+            doubt |= faded(ft4);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = li2 - li1;
+                const double_vector ut1 = ui2 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = lt0 * lt2;
+                const double_vector ut3 = ut0 * ut2;
+                const double_vector lt4 = li0 * lt3;
+                const double_vector ut4 = ui0 * ut3;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
+            } else {
+                PUT_half(out0, i, left, ht4);
+            }
         }
     }
 }
@@ -1945,48 +2065,58 @@ static void g15_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        const float_vector ft1 = fi2 - fi1;
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
-        const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = et2 * ft0;
-        const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = et3 * absolute_float(fi0);
-        const float_vector ft5 = ft4 / all_float(2);
-        const float_vector et5 = over_float(et4, all_float(2));
-        half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, 12.5f, &ht5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = li2 - li1;
-            const double_vector ut1 = ui2 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = lt0 * lt2;
-            const double_vector ut3 = ut0 * ut2;
-            const double_vector lt4 = li0 * lt3;
-            const double_vector ut4 = ui0 * ut3;
-            const double_vector lt5 = lt4 / all_double(2);
-            const double_vector ut5 = ut4 / all_double(2);
-            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft0);
+            const float_vector ft1 = fi2 - fi1;
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
+            const float_vector ft3 = ft0 * ft2;
+            const float_vector et3 = et2 * ft0;
+            const float_vector ft4 = fi0 * ft3;
+            const float_vector et4 = et3 * absolute_float(fi0);
+            const float_vector ft5 = ft4 / all_float(2);
+            const float_vector et5 = over_float(et4, all_float(2));
+            half_vector ht5;
+            doubt |= unsure_f16(ft5, et5, 12.5f, &ht5);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = li2 - li1;
+                const double_vector ut1 = ui2 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = lt0 * lt2;
+                const double_vector ut3 = ut0 * ut2;
+                const double_vector lt4 = li0 * lt3;
+                const double_vector ut4 = ui0 * ut3;
+                const double_vector lt5 = lt4 / all_double(2);
+                const double_vector ut5 = ut4 / all_double(2);
+                PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
+            } else {
+                PUT_half(out0, i, left, ht5);
+            }
         }
     }
 }
@@ -2003,49 +2133,59 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= extreme(ft0);
-        const float_vector ft1 = fi2 - fi1;
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
-        const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = et2 * ft0;
-        const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = et3 * absolute_float(fi0);
-        const float_vector ft5 = ft4 / all_float(2);
-        const float_vector et5 = over_float(et4, all_float(2));
-        half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, 12.5f, &ht5);
-        doubt |= faded(ft5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = li2 - li1;
-            const double_vector ut1 = ui2 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = lt0 * lt2;
-            const double_vector ut3 = ut0 * ut2;
-            const double_vector lt4 = li0 * lt3;
-            const double_vector ut4 = ui0 * ut3;
-            const double_vector lt5 = lt4 / all_double(2);
-            const double_vector ut5 = ut4 / all_double(2);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= extreme(ft0);
+            const float_vector ft1 = fi2 - fi1;
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
+            const float_vector ft3 = ft0 * ft2;
+            const float_vector et3 = et2 * ft0;
+            const float_vector ft4 = fi0 * ft3;
+            const float_vector et4 = et3 * absolute_float(fi0);
+            const float_vector ft5 = ft4 / all_float(2);
+            const float_vector et5 = over_float(et4, all_float(2));
+            half_vector ht5;
+            doubt |= unsure_bf16(ft5, et5, 12.5f, &ht5);
+            doubt |= faded(ft5);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = li2 - li1;
+                const double_vector ut1 = ui2 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = lt0 * lt2;
+                const double_vector ut3 = ut0 * ut2;
+                const double_vector lt4 = li0 * lt3;
+                const double_vector ut4 = ui0 * ut3;
+                const double_vector lt5 = lt4 / all_double(2);
+                const double_vector ut5 = ut4 / all_double(2);
+                PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
+            } else {
+                PUT_half(out0, i, left, ht5);
+            }
         }
     }
 }
@@ -2121,48 +2261,58 @@ static void g16_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        const float_vector ft1 = fi2 - fi1;
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
-        const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = et2 * ft0;
-        const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = et3 * absolute_float(fi0);
-        const float_vector ft5 = ft4 / fk0;
-        const float_vector et5 = over_float(et4, absolute_float(fk0));
-        half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, 13.5f, &ht5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = li2 - li1;
-            const double_vector ut1 = ui2 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = lt0 * lt2;
-            const double_vector ut3 = ut0 * ut2;
-            const double_vector lt4 = li0 * lt3;
-            const double_vector ut4 = ui0 * ut3;
-            const double_vector lt5 = lt4 / dk0;
-            const double_vector ut5 = ut4 / dk0;
-            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft0);
+            const float_vector ft1 = fi2 - fi1;
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
+            const float_vector ft3 = ft0 * ft2;
+            const float_vector et3 = et2 * ft0;
+            const float_vector ft4 = fi0 * ft3;
+            const float_vector et4 = et3 * absolute_float(fi0);
+            const float_vector ft5 = ft4 / fk0;
+            const float_vector et5 = over_float(et4, absolute_float(fk0));
+            half_vector ht5;
+            doubt |= unsure_f16(ft5, et5, 13.5f, &ht5);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = li2 - li1;
+                const double_vector ut1 = ui2 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = lt0 * lt2;
+                const double_vector ut3 = ut0 * ut2;
+                const double_vector lt4 = li0 * lt3;
+                const double_vector ut4 = ui0 * ut3;
+                const double_vector lt5 = lt4 / dk0;
+                const double_vector ut5 = ut4 / dk0;
+                PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
+            } else {
+                PUT_half(out0, i, left, ht5);
+            }
         }
     }
 }
@@ -2182,49 +2332,59 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi2);
-        doubt |= extreme(ft0);
-        const float_vector ft1 = fi2 - fi1;
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
-        const float_vector ft3 = ft0 * ft2;
-        const float_vector et3 = et2 * ft0;
-        const float_vector ft4 = fi0 * ft3;
-        const float_vector et4 = et3 * absolute_float(fi0);
-        const float_vector ft5 = ft4 / fk0;
-        const float_vector et5 = over_float(et4, absolute_float(fk0));
-        half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, 13.5f, &ht5);
-        doubt |= faded(ft5);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = exp_of_double(li2);
-            const double_vector ut0 = exp_of_double(ui2);
-            const double_vector lt1 = li2 - li1;
-            const double_vector ut1 = ui2 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = lt0 * lt2;
-            const double_vector ut3 = ut0 * ut2;
-            const double_vector lt4 = li0 * lt3;
-            const double_vector ut4 = ui0 * ut3;
-            const double_vector lt5 = lt4 / dk0;
-            const double_vector ut5 = ut4 / dk0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector ft0 = exp_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= extreme(ft0);
+            const float_vector ft1 = fi2 - fi1;
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
+            const float_vector ft3 = ft0 * ft2;
+            const float_vector et3 = et2 * ft0;
+            const float_vector ft4 = fi0 * ft3;
+            const float_vector et4 = et3 * absolute_float(fi0);
+            const float_vector ft5 = ft4 / fk0;
+            const float_vector et5 = over_float(et4, absolute_float(fk0));
+            half_vector ht5;
+            doubt |= unsure_bf16(ft5, et5, 13.5f, &ht5);
+            doubt |= faded(ft5);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = exp_of_double(li2);
+                const double_vector ut0 = exp_of_double(ui2);
+                const double_vector lt1 = li2 - li1;
+                const double_vector ut1 = ui2 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = lt0 * lt2;
+                const double_vector ut3 = ut0 * ut2;
+                const double_vector lt4 = li0 * lt3;
+                const double_vector ut4 = ui0 * ut3;
+                const double_vector lt5 = lt4 / dk0;
+                const double_vector ut5 = ut4 / dk0;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
+            } else {
+                PUT_half(out0, i, left, ht5);
+            }
         }
     }
 }
@@ -2281,29 +2441,39 @@ static void g17_f16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_difference_float(fi0, fx0);
-        doubt |= less_float(all_float(0x1p60f), ft0);
-        const float_vector ft1 = ft0 / fx1;
-        half_vector ht1;
-        int again = any(doubt | unclear_f16(ft1, 4.5f, &ht1));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft1, 4.5f, &ht1);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft0 = exp_of_difference_float(fi0, fx0);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = exp_of_difference_double(li0, dx0);
-            const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-            const double_vector lt1 = lt0 / dx1;
-            const double_vector ut1 = ut0 / dx1;
-            PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft0);
+            const float_vector ft1 = ft0 / fx1;
+            half_vector ht1;
+            int again = any(doubt | unclear_f16(ft1, 4.5f, &ht1));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft1, 4.5f, &ht1);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = exp_of_difference_double(li0, dx0);
+                const double_vector ut0 = exp_of_difference_double(ui0, dx0);
+                const double_vector lt1 = lt0 / dx1;
+                const double_vector ut1 = ut0 / dx1;
+                PUT_f16(out0, i, left, JOINED_f16(lt1, ut1));
+            } else {
+                PUT_half(out0, i, left, ht1);
+            }
         }
     }
 }
@@ -2324,30 +2494,40 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate(call->constants[1]);
     certain &= is_float(call->constants[1]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_difference_float(fi0, fx0);
-        doubt |= extreme(ft0);
-        const float_vector ft1 = ft0 / fx1;
-        half_vector ht1;
-        int again = any(doubt | unclear_bf16(ft1, 4.5f, &ht1));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft1, 4.5f, &ht1);
-            doubt |= faded(ft1);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft0 = exp_of_difference_float(fi0, fx0);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = exp_of_difference_double(li0, dx0);
-            const double_vector ut0 = exp_of_difference_double(ui0, dx0);
-            const double_vector lt1 = lt0 / dx1;
-            const double_vector ut1 = ut0 / dx1;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
-        } else {
-            PUT_half(out0, i, left, ht1);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            doubt |= extreme(ft0);
+            const float_vector ft1 = ft0 / fx1;
+            half_vector ht1;
+            int again = any(doubt | unclear_bf16(ft1, 4.5f, &ht1));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft1, 4.5f, &ht1);
+                doubt |= faded(ft1);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = exp_of_difference_double(li0, dx0);
+                const double_vector ut0 = exp_of_difference_double(ui0, dx0);
+                const double_vector lt1 = lt0 / dx1;
+                const double_vector ut1 = ut0 / dx1;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt1, ut1));
+            } else {
+                PUT_half(out0, i, left, ht1);
+            }
         }
     }
 }
@@ -2509,55 +2689,65 @@ static void g19_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = uncertain;
-        const float_mask ft0 = less_float(all_float(0), fi1);
-        const float_vector ft1 = absolute_float(fi1);
-        const float_vector ft2 = ft1 * all_float(-0.5);
-        const float_vector ft3 = exp_of_float(ft2);
-        const float_vector ft4 = select_float(ft0, ft3, all_float(1));
-        const float_vector ft5 = fi0 * ft4;
-        const float_vector ft6 = ft5 * ft4;
-        const float_vector ft7 = ft3 * ft3;
-        const float_vector ft8 = all_float(1) + ft7;
-        const float_vector ft9 = ft6 / ft8;
-        half_vector ht9;
-        int again = any(doubt | unclear_f16(ft9, 13.0f, &ht9));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft9, 13.0f, &ht9);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt3[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector ft1 = absolute_float(fi1);
+            const float_vector ft2 = ft1 * all_float(-0.5);
+            const float_vector ft3 = exp_to_part_float(ft2);
+            bt3[(i - begin) / FLOATS] = ft3;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_mask lt0 = less_double(all_double(0), li1);
-            const double_mask ut0 = less_double(all_double(0), ui1);
-            const double_vector lt1 = absolute_double(li1);
-            const double_vector ut1 = absolute_double(ui1);
-            const double_vector lt2 = lt1 * all_double(-0.5);
-            const double_vector ut2 = ut1 * all_double(-0.5);
-            const double_vector lt3 = exp_of_double(lt2);
-            const double_vector ut3 = exp_of_double(ut2);
-            const double_vector lt4 = select_double(lt0, lt3, all_double(1));
-            const double_vector ut4 = select_double(ut0, ut3, all_double(1));
-            const double_vector lt5 = li0 * lt4;
-            const double_vector ut5 = ui0 * ut4;
-            const double_vector lt6 = lt5 * lt4;
-            const double_vector ut6 = ut5 * ut4;
-            const double_vector lt7 = lt3 * lt3;
-            const double_vector ut7 = ut3 * ut3;
-            const double_vector lt8 = all_double(1) + lt7;
-            const double_vector ut8 = all_double(1) + ut7;
-            const double_vector lt9 = lt6 / lt8;
-            const double_vector ut9 = ut6 / ut8;
-            PUT_f16(out0, i, left, JOINED_f16(lt9, ut9));
-        } else {
-            PUT_half(out0, i, left, ht9);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            float_mask doubt = uncertain;
+            const float_mask ft0 = less_float(all_float(0), fi1);
+            const float_vector ft3 = bt3[(i - begin) / FLOATS];
+            const float_vector ft4 = select_float(ft0, ft3, all_float(1));
+            const float_vector ft5 = fi0 * ft4;
+            const float_vector ft6 = ft5 * ft4;
+            const float_vector ft7 = ft3 * ft3;
+            const float_vector ft8 = all_float(1) + ft7;
+            const float_vector ft9 = ft6 / ft8;
+            half_vector ht9;
+            int again = any(doubt | unclear_f16(ft9, 13.0f, &ht9));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft9, 13.0f, &ht9);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lt0 = less_double(all_double(0), li1);
+                const double_mask ut0 = less_double(all_double(0), ui1);
+                const double_vector lt1 = absolute_double(li1);
+                const double_vector ut1 = absolute_double(ui1);
+                const double_vector lt2 = lt1 * all_double(-0.5);
+                const double_vector ut2 = ut1 * all_double(-0.5);
+                const double_vector lt3 = exp_of_double(lt2);
+                const double_vector ut3 = exp_of_double(ut2);
+                const double_vector lt4 = select_double(lt0, lt3, all_double(1));
+                const double_vector ut4 = select_double(ut0, ut3, all_double(1));
+                const double_vector lt5 = li0 * lt4;
+                const double_vector ut5 = ui0 * ut4;
+                const double_vector lt6 = lt5 * lt4;
+                const double_vector ut6 = ut5 * ut4;
+                const double_vector lt7 = lt3 * lt3;
+                const double_vector ut7 = ut3 * ut3;
+                const double_vector lt8 = all_double(1) + lt7;
+                const double_vector ut8 = all_double(1) + ut7;
+                const double_vector lt9 = lt6 / lt8;
+                const double_vector ut9 = ut6 / ut8;
+                PUT_f16(out0, i, left, JOINED_f16(lt9, ut9));
+            } else {
+                PUT_half(out0, i, left, ht9);
+            }
         }
     }
 }
@@ -2572,57 +2762,67 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = uncertain;
-        const float_mask ft0 = less_float(all_float(0), fi1);
-        const float_vector ft1 = absolute_float(fi1);
-        const float_vector ft2 = ft1 * all_float(-0.5);
-        const float_vector ft3 = exp_of_float(ft2);
-        doubt |= less_float(ft3, all_float(0x1p-60f));
-        const float_vector ft4 = select_float(ft0, ft3, all_float(1));
-        const float_vector ft5 = fi0 * ft4;
-        const float_vector ft6 = ft5 * ft4;
-        const float_vector ft7 = ft3 * ft3;
-        const float_vector ft8 = all_float(1) + ft7;
-        const float_vector ft9 = ft6 / ft8;
-        half_vector ht9;
-        int again = any(doubt | unclear_bf16(ft9, 13.0f, &ht9));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft9, 13.0f, &ht9);
-            doubt |= less_float(absolute_float(ft9), all_float(0x1p-90f));
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt3[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector ft1 = absolute_float(fi1);
+            const float_vector ft2 = ft1 * all_float(-0.5);
+            const float_vector ft3 = exp_to_part_float(ft2);
+            bt3[(i - begin) / FLOATS] = ft3;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_mask lt0 = less_double(all_double(0), li1);
-            const double_mask ut0 = less_double(all_double(0), ui1);
-            const double_vector lt1 = absolute_double(li1);
-            const double_vector ut1 = absolute_double(ui1);
-            const double_vector lt2 = lt1 * all_double(-0.5);
-            const double_vector ut2 = ut1 * all_double(-0.5);
-            const double_vector lt3 = exp_of_double(lt2);
-            const double_vector ut3 = exp_of_double(ut2);
-            const double_vector lt4 = select_double(lt0, lt3, all_double(1));
-            const double_vector ut4 = select_double(ut0, ut3, all_double(1));
-            const double_vector lt5 = li0 * lt4;
-            const double_vector ut5 = ui0 * ut4;
-            const double_vector lt6 = lt5 * lt4;
-            const double_vector ut6 = ut5 * ut4;
-            const double_vector lt7 = lt3 * lt3;
-            const double_vector ut7 = ut3 * ut3;
-            const double_vector lt8 = all_double(1) + lt7;
-            const double_vector ut8 = all_double(1) + ut7;
-            const double_vector lt9 = lt6 / lt8;
-            const double_vector ut9 = ut6 / ut8;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt9, ut9));
-        } else {
-            PUT_half(out0, i, left, ht9);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            float_mask doubt = uncertain;
+            const float_mask ft0 = less_float(all_float(0), fi1);
+            const float_vector ft3 = bt3[(i - begin) / FLOATS];
+            doubt |= less_float(ft3, all_float(0x1p-60f));
+            const float_vector ft4 = select_float(ft0, ft3, all_float(1));
+            const float_vector ft5 = fi0 * ft4;
+            const float_vector ft6 = ft5 * ft4;
+            const float_vector ft7 = ft3 * ft3;
+            const float_vector ft8 = all_float(1) + ft7;
+            const float_vector ft9 = ft6 / ft8;
+            half_vector ht9;
+            int again = any(doubt | unclear_bf16(ft9, 13.0f, &ht9));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft9, 13.0f, &ht9);
+                doubt |= less_float(absolute_float(ft9), all_float(0x1p-90f));
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_mask lt0 = less_double(all_double(0), li1);
+                const double_mask ut0 = less_double(all_double(0), ui1);
+                const double_vector lt1 = absolute_double(li1);
+                const double_vector ut1 = absolute_double(ui1);
+                const double_vector lt2 = lt1 * all_double(-0.5);
+                const double_vector ut2 = ut1 * all_double(-0.5);
+                const double_vector lt3 = exp_of_double(lt2);
+                const double_vector ut3 = exp_of_double(ut2);
+                const double_vector lt4 = select_double(lt0, lt3, all_double(1));
+                const double_vector ut4 = select_double(ut0, ut3, all_double(1));
+                const double_vector lt5 = li0 * lt4;
+                const double_vector ut5 = ui0 * ut4;
+                const double_vector lt6 = lt5 * lt4;
+                const double_vector ut6 = ut5 * ut4;
+                const double_vector lt7 = lt3 * lt3;
+                const double_vector ut7 = ut3 * ut3;
+                const double_vector lt8 = all_double(1) + lt7;
+                const double_vector ut8 = all_double(1) + ut7;
+                const double_vector lt9 = lt6 / lt8;
+                const double_vector ut9 = ut6 / ut8;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt9, ut9));
+            } else {
+                PUT_half(out0, i, left, ht9);
+            }
         }
     }
 }
@@ -2998,34 +3198,44 @@ static void g22_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_mask ft0 = less_float(fi0, all_float(0));
-        const float_mask ft1 = less_float(all_float(1), fi0);
-        const float_vector ft2 = select_float(ft1, all_float(1), fi0);
-        const float_vector ft3 = select_float(ft0, all_float(0), ft2);
-        const float_vector ft4 = log_of_odds_float(ft3);
-        half_vector ht4;
-        doubt |= close_f16(ft4, 3.5f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lt0 = less_double(li0, all_double(0));
-            const double_mask ut0 = less_double(ui0, all_double(0));
-            const double_mask lt1 = less_double(all_double(1), li0);
-            const double_mask ut1 = less_double(all_double(1), ui0);
-            const double_vector lt2 = select_double(lt1, all_double(1), li0);
-            const double_vector ut2 = select_double(ut1, all_double(1), ui0);
-            const double_vector lt3 = select_double(lt0, all_double(0), lt2);
-            const double_vector ut3 = select_double(ut0, all_double(0), ut2);
-            const double_vector lt4 = log_of_odds_double(lt3);
-            const double_vector ut4 = log_of_odds_double(ut3);
-            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_mask ft0 = less_float(fi0, all_float(0));
+            const float_mask ft1 = less_float(all_float(1), fi0);
+            const float_vector ft2 = select_float(ft1, all_float(1), fi0);
+            const float_vector ft3 = select_float(ft0, all_float(0), ft2);
+            const float_vector ft4 = log_of_odds_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            half_vector ht4;
+            doubt |= close_f16(ft4, 3.5f, &ht4);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lt0 = less_double(li0, all_double(0));
+                const double_mask ut0 = less_double(ui0, all_double(0));
+                const double_mask lt1 = less_double(all_double(1), li0);
+                const double_mask ut1 = less_double(all_double(1), ui0);
+                const double_vector lt2 = select_double(lt1, all_double(1), li0);
+                const double_vector ut2 = select_double(ut1, all_double(1), ui0);
+                const double_vector lt3 = select_double(lt0, all_double(0), lt2);
+                const double_vector ut3 = select_double(ut0, all_double(0), ut2);
+                const double_vector lt4 = log_of_odds_double(lt3);
+                const double_vector ut4 = log_of_odds_double(ut3);
+                PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
+            } else {
+                PUT_half(out0, i, left, ht4);
+            }
         }
     }
 }
@@ -3037,34 +3247,44 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_mask ft0 = less_float(fi0, all_float(0));
-        const float_mask ft1 = less_float(all_float(1), fi0);
-        const float_vector ft2 = select_float(ft1, all_float(1), fi0);
-        const float_vector ft3 = select_float(ft0, all_float(0), ft2);
-        const float_vector ft4 = log_of_odds_float(ft3);
-        half_vector ht4;
-        doubt |= close_bf16(ft4, 3.5f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lt0 = less_double(li0, all_double(0));
-            const double_mask ut0 = less_double(ui0, all_double(0));
-            const double_mask lt1 = less_double(all_double(1), li0);
-            const double_mask ut1 = less_double(all_double(1), ui0);
-            const double_vector lt2 = select_double(lt1, all_double(1), li0);
-            const double_vector ut2 = select_double(ut1, all_double(1), ui0);
-            const double_vector lt3 = select_double(lt0, all_double(0), lt2);
-            const double_vector ut3 = select_double(ut0, all_double(0), ut2);
-            const double_vector lt4 = log_of_odds_double(lt3);
-            const double_vector ut4 = log_of_odds_double(ut3);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_mask ft0 = less_float(fi0, all_float(0));
+            const float_mask ft1 = less_float(all_float(1), fi0);
+            const float_vector ft2 = select_float(ft1, all_float(1), fi0);
+            const float_vector ft3 = select_float(ft0, all_float(0), ft2);
+            const float_vector ft4 = log_of_odds_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            half_vector ht4;
+            doubt |= close_bf16(ft4, 3.5f, &ht4);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lt0 = less_double(li0, all_double(0));
+                const double_mask ut0 = less_double(ui0, all_double(0));
+                const double_mask lt1 = less_double(all_double(1), li0);
+                const double_mask ut1 = less_double(all_double(1), ui0);
+                const double_vector lt2 = select_double(lt1, all_double(1), li0);
+                const double_vector ut2 = select_double(ut1, all_double(1), ui0);
+                const double_vector lt3 = select_double(lt0, all_double(0), lt2);
+                const double_vector ut3 = select_double(ut0, all_double(0), ut2);
+                const double_vector lt4 = log_of_odds_double(lt3);
+                const double_vector ut4 = log_of_odds_double(ut3);
+                PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
+            } else {
+                PUT_half(out0, i, left, ht4);
+            }
         }
     }
 }
@@ -3273,34 +3493,44 @@ static void g24_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_mask ft0 = less_float(fi0, all_float(1));
-        const float_mask ft1 = less_float(all_float(0), fi0);
-        const float_vector ft2 = select_float(ft1, all_float(0), fi0);
-        const float_vector ft3 = select_float(ft0, all_float(1), ft2);
-        const float_vector ft4 = log_of_odds_float(ft3);
-        half_vector ht4;
-        doubt |= close_f16(ft4, 3.5f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lt0 = less_double(li0, all_double(1));
-            const double_mask ut0 = less_double(ui0, all_double(1));
-            const double_mask lt1 = less_double(all_double(0), li0);
-            const double_mask ut1 = less_double(all_double(0), ui0);
-            const double_vector lt2 = select_double(lt1, all_double(0), li0);
-            const double_vector ut2 = select_double(ut1, all_double(0), ui0);
-            const double_vector lt3 = select_double(lt0, all_double(1), lt2);
-            const double_vector ut3 = select_double(ut0, all_double(1), ut2);
-            const double_vector lt4 = log_of_odds_double(lt3);
-            const double_vector ut4 = log_of_odds_double(ut3);
-            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_mask ft0 = less_float(fi0, all_float(1));
+            const float_mask ft1 = less_float(all_float(0), fi0);
+            const float_vector ft2 = select_float(ft1, all_float(0), fi0);
+            const float_vector ft3 = select_float(ft0, all_float(1), ft2);
+            const float_vector ft4 = log_of_odds_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            half_vector ht4;
+            doubt |= close_f16(ft4, 3.5f, &ht4);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lt0 = less_double(li0, all_double(1));
+                const double_mask ut0 = less_double(ui0, all_double(1));
+                const double_mask lt1 = less_double(all_double(0), li0);
+                const double_mask ut1 = less_double(all_double(0), ui0);
+                const double_vector lt2 = select_double(lt1, all_double(0), li0);
+                const double_vector ut2 = select_double(ut1, all_double(0), ui0);
+                const double_vector lt3 = select_double(lt0, all_double(1), lt2);
+                const double_vector ut3 = select_double(ut0, all_double(1), ut2);
+                const double_vector lt4 = log_of_odds_double(lt3);
+                const double_vector ut4 = log_of_odds_double(ut3);
+                PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
+            } else {
+                PUT_half(out0, i, left, ht4);
+            }
         }
     }
 }
@@ -3312,34 +3542,44 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_mask ft0 = less_float(fi0, all_float(1));
-        const float_mask ft1 = less_float(all_float(0), fi0);
-        const float_vector ft2 = select_float(ft1, all_float(0), fi0);
-        const float_vector ft3 = select_float(ft0, all_float(1), ft2);
-        const float_vector ft4 = log_of_odds_float(ft3);
-        half_vector ht4;
-        doubt |= close_bf16(ft4, 3.5f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_mask lt0 = less_double(li0, all_double(1));
-            const double_mask ut0 = less_double(ui0, all_double(1));
-            const double_mask lt1 = less_double(all_double(0), li0);
-            const double_mask ut1 = less_double(all_double(0), ui0);
-            const double_vector lt2 = select_double(lt1, all_double(0), li0);
-            const double_vector ut2 = select_double(ut1, all_double(0), ui0);
-            const double_vector lt3 = select_double(lt0, all_double(1), lt2);
-            const double_vector ut3 = select_double(ut0, all_double(1), ut2);
-            const double_vector lt4 = log_of_odds_double(lt3);
-            const double_vector ut4 = log_of_odds_double(ut3);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_mask ft0 = less_float(fi0, all_float(1));
+            const float_mask ft1 = less_float(all_float(0), fi0);
+            const float_vector ft2 = select_float(ft1, all_float(0), fi0);
+            const float_vector ft3 = select_float(ft0, all_float(1), ft2);
+            const float_vector ft4 = log_of_odds_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            half_vector ht4;
+            doubt |= close_bf16(ft4, 3.5f, &ht4);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_mask lt0 = less_double(li0, all_double(1));
+                const double_mask ut0 = less_double(ui0, all_double(1));
+                const double_mask lt1 = less_double(all_double(0), li0);
+                const double_mask ut1 = less_double(all_double(0), ui0);
+                const double_vector lt2 = select_double(lt1, all_double(0), li0);
+                const double_vector ut2 = select_double(ut1, all_double(0), ui0);
+                const double_vector lt3 = select_double(lt0, all_double(1), lt2);
+                const double_vector ut3 = select_double(ut0, all_double(1), ut2);
+                const double_vector lt4 = log_of_odds_double(lt3);
+                const double_vector ut4 = log_of_odds_double(ut3);
+                PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
+            } else {
+                PUT_half(out0, i, left, ht4);
+            }
         }
     }
 }
@@ -4147,25 +4387,35 @@ static void g30_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = log_of_float(fi0);
-        half_vector ht0;
-        int again = any(doubt | unclear_f16(ft0, 2.0f, &ht0));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft0, 2.0f, &ht0);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft0 = log_of_float(fi0);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = log_of_double(li0);
-            const double_vector ut0 = log_of_double(ui0);
-            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
-        } else {
-            PUT_half(out0, i, left, ht0);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            half_vector ht0;
+            int again = any(doubt | unclear_f16(ft0, 2.0f, &ht0));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft0, 2.0f, &ht0);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = log_of_double(li0);
+                const double_vector ut0 = log_of_double(ui0);
+                PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+            } else {
+                PUT_half(out0, i, left, ht0);
+            }
         }
     }
 }
@@ -4177,25 +4427,35 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = log_of_float(fi0);
-        half_vector ht0;
-        int again = any(doubt | unclear_bf16(ft0, 2.0f, &ht0));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft0, 2.0f, &ht0);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft0 = log_of_float(fi0);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = log_of_double(li0);
-            const double_vector ut0 = log_of_double(ui0);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
-        } else {
-            PUT_half(out0, i, left, ht0);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            half_vector ht0;
+            int again = any(doubt | unclear_bf16(ft0, 2.0f, &ht0));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft0, 2.0f, &ht0);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = log_of_double(li0);
+                const double_vector ut0 = log_of_double(ui0);
+                PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+            } else {
+                PUT_half(out0, i, left, ht0);
+            }
         }
     }
 }
@@ -4260,40 +4520,50 @@ static void g31_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = log_of_float(fi2);
-        const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = et2 * absolute_float(fi0);
-        half_vector ht3;
-        doubt |= unsure_f16(ft3, et3, 4.0f, &ht3);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = log_of_double(li2);
-            const double_vector ut0 = log_of_double(ui2);
-            const double_vector lt1 = lt0 - li1;
-            const double_vector ut1 = ut0 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = li0 * lt2;
-            const double_vector ut3 = ui0 * ut2;
-            PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
-        } else {
-            PUT_half(out0, i, left, ht3);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector ft0 = log_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            const float_vector ft1 = ft0 - fi1;
+            const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector ft3 = fi0 * ft2;
+            const float_vector et3 = et2 * absolute_float(fi0);
+            half_vector ht3;
+            doubt |= unsure_f16(ft3, et3, 4.0f, &ht3);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = log_of_double(li2);
+                const double_vector ut0 = log_of_double(ui2);
+                const double_vector lt1 = lt0 - li1;
+                const double_vector ut1 = ut0 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = li0 * lt2;
+                const double_vector ut3 = ui0 * ut2;
+                PUT_f16(out0, i, left, JOINED_f16(lt3, ut3));
+            } else {
+                PUT_half(out0, i, left, ht3);
+            }
         }
     }
 }
@@ -4310,40 +4580,50 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = log_of_float(fi2);
-        const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = et2 * absolute_float(fi0);
-        half_vector ht3;
-        doubt |= unsure_bf16(ft3, et3, 4.0f, &ht3);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = log_of_double(li2);
-            const double_vector ut0 = log_of_double(ui2);
-            const double_vector lt1 = lt0 - li1;
-            const double_vector ut1 = ut0 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = li0 * lt2;
-            const double_vector ut3 = ui0 * ut2;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
-        } else {
-            PUT_half(out0, i, left, ht3);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector ft0 = log_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            const float_vector ft1 = ft0 - fi1;
+            const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector ft3 = fi0 * ft2;
+            const float_vector et3 = et2 * absolute_float(fi0);
+            half_vector ht3;
+            doubt |= unsure_bf16(ft3, et3, 4.0f, &ht3);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = log_of_double(li2);
+                const double_vector ut0 = log_of_double(ui2);
+                const double_vector lt1 = lt0 - li1;
+                const double_vector ut1 = ut0 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = li0 * lt2;
+                const double_vector ut3 = ui0 * ut2;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt3, ut3));
+            } else {
+                PUT_half(out0, i, left, ht3);
+            }
         }
     }
 }
@@ -4411,44 +4691,54 @@ static void g32_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = log_of_float(fi2);
-        const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = et2 * absolute_float(fi0);
-        const float_vector ft4 = ft3 / all_float(2);
-        const float_vector et4 = over_float(et3, all_float(2));
-        half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, 8.0f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = log_of_double(li2);
-            const double_vector ut0 = log_of_double(ui2);
-            const double_vector lt1 = lt0 - li1;
-            const double_vector ut1 = ut0 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = li0 * lt2;
-            const double_vector ut3 = ui0 * ut2;
-            const double_vector lt4 = lt3 / all_double(2);
-            const double_vector ut4 = ut3 / all_double(2);
-            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector ft0 = log_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            const float_vector ft1 = ft0 - fi1;
+            const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector ft3 = fi0 * ft2;
+            const float_vector et3 = et2 * absolute_float(fi0);
+            const float_vector ft4 = ft3 / all_float(2);
+            const float_vector et4 = over_float(et3, all_float(2));
+            half_vector ht4;
+            doubt |= unsure_f16(ft4, et4, 8.0f, &ht4);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = log_of_double(li2);
+                const double_vector ut0 = log_of_double(ui2);
+                const double_vector lt1 = lt0 - li1;
+                const double_vector ut1 = ut0 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = li0 * lt2;
+                const double_vector ut3 = ui0 * ut2;
+                const double_vector lt4 = lt3 / all_double(2);
+                const double_vector ut4 = ut3 / all_double(2);
+                PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
+            } else {
+                PUT_half(out0, i, left, ht4);
+            }
         }
     }
 }
@@ -4465,44 +4755,54 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = log_of_float(fi2);
-        const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = et2 * absolute_float(fi0);
-        const float_vector ft4 = ft3 / all_float(2);
-        const float_vector et4 = over_float(et3, all_float(2));
-        half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, 8.0f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = log_of_double(li2);
-            const double_vector ut0 = log_of_double(ui2);
-            const double_vector lt1 = lt0 - li1;
-            const double_vector ut1 = ut0 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = li0 * lt2;
-            const double_vector ut3 = ui0 * ut2;
-            const double_vector lt4 = lt3 / all_double(2);
-            const double_vector ut4 = ut3 / all_double(2);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector ft0 = log_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            const float_vector ft1 = ft0 - fi1;
+            const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector ft3 = fi0 * ft2;
+            const float_vector et3 = et2 * absolute_float(fi0);
+            const float_vector ft4 = ft3 / all_float(2);
+            const float_vector et4 = over_float(et3, all_float(2));
+            half_vector ht4;
+            doubt |= unsure_bf16(ft4, et4, 8.0f, &ht4);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = log_of_double(li2);
+                const double_vector ut0 = log_of_double(ui2);
+                const double_vector lt1 = lt0 - li1;
+                const double_vector ut1 = ut0 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = li0 * lt2;
+                const double_vector ut3 = ui0 * ut2;
+                const double_vector lt4 = lt3 / all_double(2);
+                const double_vector ut4 = ut3 / all_double(2);
+                PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
+            } else {
+                PUT_half(out0, i, left, ht4);
+            }
         }
     }
 }
@@ -4575,44 +4875,54 @@ static void g33_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = log_of_float(fi2);
-        const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = et2 * absolute_float(fi0);
-        const float_vector ft4 = ft3 / fk0;
-        const float_vector et4 = over_float(et3, absolute_float(fk0));
-        half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, 9.0f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = log_of_double(li2);
-            const double_vector ut0 = log_of_double(ui2);
-            const double_vector lt1 = lt0 - li1;
-            const double_vector ut1 = ut0 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = li0 * lt2;
-            const double_vector ut3 = ui0 * ut2;
-            const double_vector lt4 = lt3 / dk0;
-            const double_vector ut4 = ut3 / dk0;
-            PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector ft0 = log_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            const float_vector ft1 = ft0 - fi1;
+            const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector ft3 = fi0 * ft2;
+            const float_vector et3 = et2 * absolute_float(fi0);
+            const float_vector ft4 = ft3 / fk0;
+            const float_vector et4 = over_float(et3, absolute_float(fk0));
+            half_vector ht4;
+            doubt |= unsure_f16(ft4, et4, 9.0f, &ht4);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = log_of_double(li2);
+                const double_vector ut0 = log_of_double(ui2);
+                const double_vector lt1 = lt0 - li1;
+                const double_vector ut1 = ut0 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = li0 * lt2;
+                const double_vector ut3 = ui0 * ut2;
+                const double_vector lt4 = lt3 / dk0;
+                const double_vector ut4 = ut3 / dk0;
+                PUT_f16(out0, i, left, JOINED_f16(lt4, ut4));
+            } else {
+                PUT_half(out0, i, left, ht4);
+            }
         }
     }
 }
@@ -4632,44 +4942,54 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = log_of_float(fi2);
-        const float_vector ft1 = ft0 - fi1;
-        const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
-        const float_vector ft2 = ft1 + all_float(1);
-        const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
-        const float_vector ft3 = fi0 * ft2;
-        const float_vector et3 = et2 * absolute_float(fi0);
-        const float_vector ft4 = ft3 / fk0;
-        const float_vector et4 = over_float(et3, absolute_float(fk0));
-        half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, 9.0f, &ht4);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = log_of_double(li2);
-            const double_vector ut0 = log_of_double(ui2);
-            const double_vector lt1 = lt0 - li1;
-            const double_vector ut1 = ut0 - ui1;
-            const double_vector lt2 = lt1 + all_double(1);
-            const double_vector ut2 = ut1 + all_double(1);
-            const double_vector lt3 = li0 * lt2;
-            const double_vector ut3 = ui0 * ut2;
-            const double_vector lt4 = lt3 / dk0;
-            const double_vector ut4 = ut3 / dk0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
-        } else {
-            PUT_half(out0, i, left, ht4);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector ft0 = log_of_float(fi2);
+            bt0[(i - begin) / FLOATS] = ft0;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            const float_vector ft1 = ft0 - fi1;
+            const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
+            const float_vector ft2 = ft1 + all_float(1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector ft3 = fi0 * ft2;
+            const float_vector et3 = et2 * absolute_float(fi0);
+            const float_vector ft4 = ft3 / fk0;
+            const float_vector et4 = over_float(et3, absolute_float(fk0));
+            half_vector ht4;
+            doubt |= unsure_bf16(ft4, et4, 9.0f, &ht4);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = log_of_double(li2);
+                const double_vector ut0 = log_of_double(ui2);
+                const double_vector lt1 = lt0 - li1;
+                const double_vector ut1 = ut0 - ui1;
+                const double_vector lt2 = lt1 + all_double(1);
+                const double_vector ut2 = ut1 + all_double(1);
+                const double_vector lt3 = li0 * lt2;
+                const double_vector ut3 = ui0 * ut2;
+                const double_vector lt4 = lt3 / dk0;
+                const double_vector ut4 = ut3 / dk0;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt4, ut4));
+            } else {
+                PUT_half(out0, i, left, ht4);
+            }
         }
     }
 }
@@ -4711,25 +5031,35 @@ static void g34_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = log_of_odds_float(fi0);
-        half_vector ht0;
-        int again = any(doubt | unclear_f16(ft0, 3.5f, &ht0));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft0, 3.5f, &ht0);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft0 = log_of_odds_float(fi0);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = log_of_odds_double(li0);
-            const double_vector ut0 = log_of_odds_double(ui0);
-            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
-        } else {
-            PUT_half(out0, i, left, ht0);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            half_vector ht0;
+            int again = any(doubt | unclear_f16(ft0, 3.5f, &ht0));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft0, 3.5f, &ht0);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = log_of_odds_double(li0);
+                const double_vector ut0 = log_of_odds_double(ui0);
+                PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+            } else {
+                PUT_half(out0, i, left, ht0);
+            }
         }
     }
 }
@@ -4741,25 +5071,35 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = log_of_odds_float(fi0);
-        half_vector ht0;
-        int again = any(doubt | unclear_bf16(ft0, 3.5f, &ht0));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft0, 3.5f, &ht0);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt0[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft0 = log_of_odds_float(fi0);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = log_of_odds_double(li0);
-            const double_vector ut0 = log_of_odds_double(ui0);
-            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
-        } else {
-            PUT_half(out0, i, left, ht0);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            half_vector ht0;
+            int again = any(doubt | unclear_bf16(ft0, 3.5f, &ht0));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft0, 3.5f, &ht0);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = log_of_odds_double(li0);
+                const double_vector ut0 = log_of_odds_double(ui0);
+                PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+            } else {
+                PUT_half(out0, i, left, ht0);
+            }
         }
     }
 }
@@ -6316,40 +6656,50 @@ static void g42_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = minimum_float(fi0, all_float(0));
-        const float_vector ft1 = absolute_float(fi0);
-        const float_vector ft2 = -ft1;
-        const float_vector ft3 = exp_of_float(ft2);
-        const float_vector ft4 = log1p_of_part_float(ft3);
-        const float_vector ft5 = ft0 - ft4;
-        half_vector ht5;
-        int again = any(doubt | unclear_f16(ft5, 6.5f, &ht5));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft5, 6.5f, &ht5);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft1 = absolute_float(fi0);
+            const float_vector ft2 = -ft1;
+            const float_vector ft3 = exp_to_part_float(ft2);
+            const float_vector ft4 = log1p_of_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = minimum_double(li0, all_double(0));
-            const double_vector ut0 = minimum_double(ui0, all_double(0));
-            const double_vector lt1 = absolute_double(li0);
-            const double_vector ut1 = absolute_double(ui0);
-            const double_vector lt2 = -lt1;
-            const double_vector ut2 = -ut1;
-            const double_vector lt3 = exp_of_double(lt2);
-            const double_vector ut3 = exp_of_double(ut2);
-            const double_vector lt4 = log1p_of_part_double(lt3);
-            const double_vector ut4 = log1p_of_part_double(ut3);
-            const double_vector lt5 = lt0 - lt4;
-            const double_vector ut5 = ut0 - ut4;
-            PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = minimum_float(fi0, all_float(0));
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            const float_vector ft5 = ft0 - ft4;
+            half_vector ht5;
+            int again = any(doubt | unclear_f16(ft5, 6.5f, &ht5));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft5, 6.5f, &ht5);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = minimum_double(li0, all_double(0));
+                const double_vector ut0 = minimum_double(ui0, all_double(0));
+                const double_vector lt1 = absolute_double(li0);
+                const double_vector ut1 = absolute_double(ui0);
+                const double_vector lt2 = -lt1;
+                const double_vector ut2 = -ut1;
+                const double_vector lt3 = exp_of_double(lt2);
+                const double_vector ut3 = exp_of_double(ut2);
+                const double_vector lt4 = log1p_of_part_double(lt3);
+                const double_vector ut4 = log1p_of_part_double(ut3);
+                const double_vector lt5 = lt0 - lt4;
+                const double_vector ut5 = ut0 - ut4;
+                PUT_f16(out0, i, left, JOINED_f16(lt5, ut5));
+            } else {
+                PUT_half(out0, i, left, ht5);
+            }
         }
     }
 }
@@ -6361,42 +6711,55 @@ static void g42_bf16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = minimum_float(fi0, all_float(0));
-        const float_vector ft1 = absolute_float(fi0);
-        const float_vector ft2 = -ft1;
-        const float_vector ft3 = exp_of_float(ft2);
-        doubt |= less_float(ft3, all_float(0x1p-60f));
-        const float_vector ft4 = log1p_of_part_float(ft3);
-        const float_vector ft5 = ft0 - ft4;
-        half_vector ht5;
-        int again = any(doubt | unclear_bf16(ft5, 6.5f, &ht5));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft5, 6.5f, &ht5);
-            doubt |= faded(ft5);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt3[BLOCK / FLOATS];
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft1 = absolute_float(fi0);
+            const float_vector ft2 = -ft1;
+            const float_vector ft3 = exp_to_part_float(ft2);
+            const float_vector ft4 = log1p_of_part_float(ft3);
+            bt3[(i - begin) / FLOATS] = ft3;
+            bt4[(i - begin) / FLOATS] = ft4;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector lt0 = minimum_double(li0, all_double(0));
-            const double_vector ut0 = minimum_double(ui0, all_double(0));
-            const double_vector lt1 = absolute_double(li0);
-            const double_vector ut1 = absolute_double(ui0);
-            const double_vector lt2 = -lt1;
-            const double_vector ut2 = -ut1;
-            const double_vector lt3 = exp_of_double(lt2);
-            const double_vector ut3 = exp_of_double(ut2);
-            const double_vector lt4 = log1p_of_part_double(lt3);
-            const double_vector ut4 = log1p_of_part_double(ut3);
-            const double_vector lt5 = lt0 - lt4;
-            const double_vector ut5 = ut0 - ut4;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
-        } else {
-            PUT_half(out0, i, left, ht5);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = minimum_float(fi0, all_float(0));
+            const float_vector ft3 = bt3[(i - begin) / FLOATS];
+            doubt |= less_float(ft3, all_float(0x1p-60f));
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            const float_vector ft5 = ft0 - ft4;
+            half_vector ht5;
+            int again = any(doubt | unclear_bf16(ft5, 6.5f, &ht5));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft5, 6.5f, &ht5);
+                doubt |= faded(ft5);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector lt0 = minimum_double(li0, all_double(0));
+                const double_vector ut0 = minimum_double(ui0, all_double(0));
+                const double_vector lt1 = absolute_double(li0);
+                const double_vector ut1 = absolute_double(ui0);
+                const double_vector lt2 = -lt1;
+                const double_vector ut2 = -ut1;
+                const double_vector lt3 = exp_of_double(lt2);
+                const double_vector ut3 = exp_of_double(ut2);
+                const double_vector lt4 = log1p_of_part_double(lt3);
+                const double_vector ut4 = log1p_of_part_double(ut3);
+                const double_vector lt5 = lt0 - lt4;
+                const double_vector ut5 = ut0 - ut4;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt5, ut5));
+            } else {
+                PUT_half(out0, i, left, ht5);
+            }
         }
     }
 }
@@ -10175,68 +10538,78 @@ static void g67_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi2;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
-        half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, 2.0f, &ht13);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li2;
-            const double_vector ut8 = ut7 * ui2;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
-        } else {
-            PUT_half(out0, i, left, ht13);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi2;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            const float_vector et13 = fma_float(absolute_float(ft8), all_float(8.5f * UNIT), absolute_float(ft12) * (8.5f * UNIT));
+            half_vector ht13;
+            doubt |= unsure_f16(ft13, et13, 2.0f, &ht13);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li2;
+                const double_vector ut8 = ut7 * ui2;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
+            } else {
+                PUT_half(out0, i, left, ht13);
+            }
         }
     }
 }
@@ -10253,70 +10626,83 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi2;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
-        half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, 2.0f, &ht13);
-        doubt |= faded(ft13);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li2;
-            const double_vector ut8 = ut7 * ui2;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
-        } else {
-            PUT_half(out0, i, left, ht13);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi2;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            const float_vector et13 = fma_float(absolute_float(ft8), all_float(8.5f * UNIT), absolute_float(ft12) * (8.5f * UNIT));
+            half_vector ht13;
+            doubt |= unsure_bf16(ft13, et13, 2.0f, &ht13);
+            doubt |= faded(ft13);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li2;
+                const double_vector ut8 = ut7 * ui2;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
+            } else {
+                PUT_half(out0, i, left, ht13);
+            }
         }
     }
 }
@@ -11209,75 +11595,85 @@ static void g70_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi3;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
-        const float_vector ft14 = ft13 * fi2;
-        const float_vector et14 = et13 * absolute_float(fi2);
-        half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, 4.0f, &ht14);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li3;
-            const double_vector ut8 = ut7 * ui3;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            const double_vector lt14 = lt13 * li2;
-            const double_vector ut14 = ut13 * ui2;
-            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
-        } else {
-            PUT_half(out0, i, left, ht14);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector fi3 = FETCH_f16(in3, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi3;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            const float_vector et13 = fma_float(absolute_float(ft8), all_float(8.5f * UNIT), absolute_float(ft12) * (8.5f * UNIT));
+            const float_vector ft14 = ft13 * fi2;
+            const float_vector et14 = et13 * absolute_float(fi2);
+            half_vector ht14;
+            doubt |= unsure_f16(ft14, et14, 4.0f, &ht14);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li3;
+                const double_vector ut8 = ut7 * ui3;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                const double_vector lt14 = lt13 * li2;
+                const double_vector ut14 = ut13 * ui2;
+                PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
+            } else {
+                PUT_half(out0, i, left, ht14);
+            }
         }
     }
 }
@@ -11296,77 +11692,90 @@ static void g70_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft7 * fi3;
-        const float_vector ft9 = all_float(1) - fi1;
-        const float_vector ft10 = maximum_float(all_float(0), fi0);
-        const float_vector ft11 = ft10 + ft5;
-        const float_vector ft12 = ft9 * ft11;
-        const float_vector ft13 = ft8 + ft12;
-        const float_vector et13 = absolute_float(ft8) * (8.5f * UNIT) + absolute_float(ft12) * (8.5f * UNIT);
-        const float_vector ft14 = ft13 * fi2;
-        const float_vector et14 = et13 * absolute_float(fi2);
-        half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, 4.0f, &ht14);
-        doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li3;
-            const double_vector ut8 = ut7 * ui3;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            const double_vector lt14 = lt13 * li2;
-            const double_vector ut14 = ut13 * ui2;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
-        } else {
-            PUT_half(out0, i, left, ht14);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector fi3 = FETCH_bf16(in3, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft7 * fi3;
+            const float_vector ft9 = all_float(1) - fi1;
+            const float_vector ft10 = maximum_float(all_float(0), fi0);
+            const float_vector ft11 = ft10 + ft5;
+            const float_vector ft12 = ft9 * ft11;
+            const float_vector ft13 = ft8 + ft12;
+            const float_vector et13 = fma_float(absolute_float(ft8), all_float(8.5f * UNIT), absolute_float(ft12) * (8.5f * UNIT));
+            const float_vector ft14 = ft13 * fi2;
+            const float_vector et14 = et13 * absolute_float(fi2);
+            half_vector ht14;
+            doubt |= unsure_bf16(ft14, et14, 4.0f, &ht14);
+            doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li3;
+                const double_vector ut8 = ut7 * ui3;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                const double_vector lt14 = lt13 * li2;
+                const double_vector ut14 = ut13 * ui2;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
+            } else {
+                PUT_half(out0, i, left, ht14);
+            }
         }
     }
 }
@@ -12295,62 +12704,72 @@ static void g73_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
-        half_vector ht12;
-        doubt |= unsure_f16(ft12, et12, 2.0f, &ht12);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
-        } else {
-            PUT_half(out0, i, left, ht12);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            const float_vector et12 = fma_float(absolute_float(ft7), all_float(7.5f * UNIT), absolute_float(ft11) * (8.5f * UNIT));
+            half_vector ht12;
+            doubt |= unsure_f16(ft12, et12, 2.0f, &ht12);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
+            } else {
+                PUT_half(out0, i, left, ht12);
+            }
         }
     }
 }
@@ -12365,64 +12784,77 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
-        half_vector ht12;
-        doubt |= unsure_bf16(ft12, et12, 2.0f, &ht12);
-        doubt |= faded(ft12);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
-        } else {
-            PUT_half(out0, i, left, ht12);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            const float_vector et12 = fma_float(absolute_float(ft7), all_float(7.5f * UNIT), absolute_float(ft11) * (8.5f * UNIT));
+            half_vector ht12;
+            doubt |= unsure_bf16(ft12, et12, 2.0f, &ht12);
+            doubt |= faded(ft12);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
+            } else {
+                PUT_half(out0, i, left, ht12);
+            }
         }
     }
 }
@@ -12517,69 +12949,79 @@ static void g74_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
-        const float_vector ft13 = ft12 * fi2;
-        const float_vector et13 = et12 * absolute_float(fi2);
-        half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, 4.0f, &ht13);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            const double_vector lt13 = lt12 * li2;
-            const double_vector ut13 = ut12 * ui2;
-            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
-        } else {
-            PUT_half(out0, i, left, ht13);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            const float_vector et12 = fma_float(absolute_float(ft7), all_float(7.5f * UNIT), absolute_float(ft11) * (8.5f * UNIT));
+            const float_vector ft13 = ft12 * fi2;
+            const float_vector et13 = et12 * absolute_float(fi2);
+            half_vector ht13;
+            doubt |= unsure_f16(ft13, et13, 4.0f, &ht13);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                const double_vector lt13 = lt12 * li2;
+                const double_vector ut13 = ut12 * ui2;
+                PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
+            } else {
+                PUT_half(out0, i, left, ht13);
+            }
         }
     }
 }
@@ -12596,71 +13038,84 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi0;
-        const float_vector ft1 = maximum_float(all_float(0), ft0);
-        const float_vector ft2 = absolute_float(fi0);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = log1p_of_part_float(ft4);
-        const float_vector ft6 = ft1 + ft5;
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = all_float(1) - fi1;
-        const float_vector ft9 = maximum_float(all_float(0), fi0);
-        const float_vector ft10 = ft9 + ft5;
-        const float_vector ft11 = ft8 * ft10;
-        const float_vector ft12 = ft7 + ft11;
-        const float_vector et12 = absolute_float(ft7) * (7.5f * UNIT) + absolute_float(ft11) * (8.5f * UNIT);
-        const float_vector ft13 = ft12 * fi2;
-        const float_vector et13 = et12 * absolute_float(fi2);
-        half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, 4.0f, &ht13);
-        doubt |= faded(ft13);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            const double_vector lt13 = lt12 * li2;
-            const double_vector ut13 = ut12 * ui2;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
-        } else {
-            PUT_half(out0, i, left, ht13);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft2 = absolute_float(fi0);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi0;
+            const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = ft1 + ft5;
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = all_float(1) - fi1;
+            const float_vector ft9 = maximum_float(all_float(0), fi0);
+            const float_vector ft10 = ft9 + ft5;
+            const float_vector ft11 = ft8 * ft10;
+            const float_vector ft12 = ft7 + ft11;
+            const float_vector et12 = fma_float(absolute_float(ft7), all_float(7.5f * UNIT), absolute_float(ft11) * (8.5f * UNIT));
+            const float_vector ft13 = ft12 * fi2;
+            const float_vector et13 = et12 * absolute_float(fi2);
+            half_vector ht13;
+            doubt |= unsure_bf16(ft13, et13, 4.0f, &ht13);
+            doubt |= faded(ft13);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                const double_vector lt13 = lt12 * li2;
+                const double_vector ut13 = ut12 * ui2;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
+            } else {
+                PUT_half(out0, i, left, ht13);
+            }
         }
     }
 }
@@ -14197,53 +14652,67 @@ static void g79_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi1;
-        const float_vector ft1 = ft0 * fi0;
-        const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(fi1);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = absolute_float(fi0);
-        const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= less_float(all_float(0x1p60f), ft6);
-        const float_vector ft7 = log1p_of_part_float(ft6);
-        const float_vector ft8 = ft2 + ft7;
-        half_vector ht8;
-        int again = any(doubt | unclear_f16(ft8, 7.0f, &ht8));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft8, 7.0f, &ht8);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt6[BLOCK / FLOATS];
+        float_vector bt7[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector ft3 = absolute_float(fi1);
+            const float_vector ft4 = -ft3;
+            const float_vector ft5 = absolute_float(fi0);
+            const float_vector ft6 = exp_of_product_float(ft4, ft5);
+            const float_vector ft7 = log1p_of_part_float(ft6);
+            bt6[(i - begin) / FLOATS] = ft6;
+            bt7[(i - begin) / FLOATS] = ft7;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li1;
-            const double_vector ut0 = -ui1;
-            const double_vector lt1 = lt0 * li0;
-            const double_vector ut1 = ut0 * ui0;
-            const double_vector lt2 = maximum_double(all_double(0), lt1);
-            const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li1);
-            const double_vector ut3 = absolute_double(ui1);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li0);
-            const double_vector ut5 = absolute_double(ui0);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = log1p_of_part_double(lt6);
-            const double_vector ut7 = log1p_of_part_double(ut6);
-            const double_vector lt8 = lt2 + lt7;
-            const double_vector ut8 = ut2 + ut7;
-            PUT_f16(out0, i, left, JOINED_f16(lt8, ut8));
-        } else {
-            PUT_half(out0, i, left, ht8);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi1;
+            const float_vector ft1 = ft0 * fi0;
+            const float_vector ft2 = maximum_float(all_float(0), ft1);
+            const float_vector ft6 = bt6[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft6);
+            const float_vector ft7 = bt7[(i - begin) / FLOATS];
+            const float_vector ft8 = ft2 + ft7;
+            half_vector ht8;
+            int again = any(doubt | unclear_f16(ft8, 7.0f, &ht8));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft8, 7.0f, &ht8);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li1;
+                const double_vector ut0 = -ui1;
+                const double_vector lt1 = lt0 * li0;
+                const double_vector ut1 = ut0 * ui0;
+                const double_vector lt2 = maximum_double(all_double(0), lt1);
+                const double_vector ut2 = maximum_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li1);
+                const double_vector ut3 = absolute_double(ui1);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li0);
+                const double_vector ut5 = absolute_double(ui0);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = log1p_of_part_double(lt6);
+                const double_vector ut7 = log1p_of_part_double(ut6);
+                const double_vector lt8 = lt2 + lt7;
+                const double_vector ut8 = ut2 + ut7;
+                PUT_f16(out0, i, left, JOINED_f16(lt8, ut8));
+            } else {
+                PUT_half(out0, i, left, ht8);
+            }
         }
     }
 }
@@ -14258,54 +14727,68 @@ static void g79_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in0, n);
     certain &= is_moderate_bf16(in1, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi1;
-        const float_vector ft1 = ft0 * fi0;
-        const float_vector ft2 = maximum_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(fi1);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = absolute_float(fi0);
-        const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= extreme(ft6);
-        const float_vector ft7 = log1p_of_part_float(ft6);
-        const float_vector ft8 = ft2 + ft7;
-        half_vector ht8;
-        int again = any(doubt | unclear_bf16(ft8, 7.0f, &ht8));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft8, 7.0f, &ht8);
-            doubt |= faded(ft8);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt6[BLOCK / FLOATS];
+        float_vector bt7[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector ft3 = absolute_float(fi1);
+            const float_vector ft4 = -ft3;
+            const float_vector ft5 = absolute_float(fi0);
+            const float_vector ft6 = exp_of_product_float(ft4, ft5);
+            const float_vector ft7 = log1p_of_part_float(ft6);
+            bt6[(i - begin) / FLOATS] = ft6;
+            bt7[(i - begin) / FLOATS] = ft7;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li1;
-            const double_vector ut0 = -ui1;
-            const double_vector lt1 = lt0 * li0;
-            const double_vector ut1 = ut0 * ui0;
-            const double_vector lt2 = maximum_double(all_double(0), lt1);
-            const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li1);
-            const double_vector ut3 = absolute_double(ui1);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li0);
-            const double_vector ut5 = absolute_double(ui0);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = log1p_of_part_double(lt6);
-            const double_vector ut7 = log1p_of_part_double(ut6);
-            const double_vector lt8 = lt2 + lt7;
-            const double_vector ut8 = ut2 + ut7;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt8, ut8));
-        } else {
-            PUT_half(out0, i, left, ht8);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi1;
+            const float_vector ft1 = ft0 * fi0;
+            const float_vector ft2 = maximum_float(all_float(0), ft1);
+            const float_vector ft6 = bt6[(i - begin) / FLOATS];
+            doubt |= extreme(ft6);
+            const float_vector ft7 = bt7[(i - begin) / FLOATS];
+            const float_vector ft8 = ft2 + ft7;
+            half_vector ht8;
+            int again = any(doubt | unclear_bf16(ft8, 7.0f, &ht8));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft8, 7.0f, &ht8);
+                doubt |= faded(ft8);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li1;
+                const double_vector ut0 = -ui1;
+                const double_vector lt1 = lt0 * li0;
+                const double_vector ut1 = ut0 * ui0;
+                const double_vector lt2 = maximum_double(all_double(0), lt1);
+                const double_vector ut2 = maximum_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li1);
+                const double_vector ut3 = absolute_double(ui1);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li0);
+                const double_vector ut5 = absolute_double(ui0);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = log1p_of_part_double(lt6);
+                const double_vector ut7 = log1p_of_part_double(ut6);
+                const double_vector lt8 = lt2 + lt7;
+                const double_vector ut8 = ut2 + ut7;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt8, ut8));
+            } else {
+                PUT_half(out0, i, left, ht8);
+            }
         }
     }
 }
@@ -14986,65 +15469,76 @@ static void g82_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi2;
-        const float_vector ft1 = ft0 * fi1;
-        const float_mask ft2 = less_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(fi2);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = absolute_float(fi1);
-        const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= less_float(all_float(0x1p60f), ft6);
-        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
-        const float_vector ft8 = all_float(1) + ft6;
-        const float_vector ft9 = ft7 / ft8;
-        const float_vector ft10 = ft0 * ft9;
-        const float_vector ft11 = fi0 * ft10;
-        half_vector ht11;
-        int again = any(doubt | unclear_f16(ft11, 9.5f, &ht11));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft11, 9.5f, &ht11);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt6[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector ft3 = absolute_float(fi2);
+            const float_vector ft4 = -ft3;
+            const float_vector ft5 = absolute_float(fi1);
+            const float_vector ft6 = exp_of_product_float(ft4, ft5);
+            bt6[(i - begin) / FLOATS] = ft6;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li2;
-            const double_vector ut0 = -ui2;
-            const double_vector lt1 = lt0 * li1;
-            const double_vector ut1 = ut0 * ui1;
-            const double_mask lt2 = less_double(all_double(0), lt1);
-            const double_mask ut2 = less_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li2);
-            const double_vector ut3 = absolute_double(ui2);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li1);
-            const double_vector ut5 = absolute_double(ui1);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
-            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
-            const double_vector lt8 = all_double(1) + lt6;
-            const double_vector ut8 = all_double(1) + ut6;
-            const double_vector lt9 = lt7 / lt8;
-            const double_vector ut9 = ut7 / ut8;
-            const double_vector lt10 = lt0 * lt9;
-            const double_vector ut10 = ut0 * ut9;
-            const double_vector lt11 = li0 * lt10;
-            const double_vector ut11 = ui0 * ut10;
-            PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
-        } else {
-            PUT_half(out0, i, left, ht11);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi2;
+            const float_vector ft1 = ft0 * fi1;
+            const float_mask ft2 = less_float(all_float(0), ft1);
+            const float_vector ft6 = bt6[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft6);
+            const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+            const float_vector ft8 = all_float(1) + ft6;
+            const float_vector ft9 = ft7 / ft8;
+            const float_vector ft10 = ft0 * ft9;
+            const float_vector ft11 = fi0 * ft10;
+            half_vector ht11;
+            int again = any(doubt | unclear_f16(ft11, 9.5f, &ht11));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft11, 9.5f, &ht11);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li2;
+                const double_vector ut0 = -ui2;
+                const double_vector lt1 = lt0 * li1;
+                const double_vector ut1 = ut0 * ui1;
+                const double_mask lt2 = less_double(all_double(0), lt1);
+                const double_mask ut2 = less_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li2);
+                const double_vector ut3 = absolute_double(ui2);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li1);
+                const double_vector ut5 = absolute_double(ui1);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+                const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+                const double_vector lt8 = all_double(1) + lt6;
+                const double_vector ut8 = all_double(1) + ut6;
+                const double_vector lt9 = lt7 / lt8;
+                const double_vector ut9 = ut7 / ut8;
+                const double_vector lt10 = lt0 * lt9;
+                const double_vector ut10 = ut0 * ut9;
+                const double_vector lt11 = li0 * lt10;
+                const double_vector ut11 = ui0 * ut10;
+                PUT_f16(out0, i, left, JOINED_f16(lt11, ut11));
+            } else {
+                PUT_half(out0, i, left, ht11);
+            }
         }
     }
 }
@@ -15061,66 +15555,77 @@ static void g82_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi2;
-        const float_vector ft1 = ft0 * fi1;
-        const float_mask ft2 = less_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(fi2);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = absolute_float(fi1);
-        const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= extreme(ft6);
-        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
-        const float_vector ft8 = all_float(1) + ft6;
-        const float_vector ft9 = ft7 / ft8;
-        const float_vector ft10 = ft0 * ft9;
-        const float_vector ft11 = fi0 * ft10;
-        half_vector ht11;
-        int again = any(doubt | unclear_bf16(ft11, 9.5f, &ht11));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft11, 9.5f, &ht11);
-            doubt |= less_float(absolute_float(ft11), all_float(0x1p-90f));
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt6[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector ft3 = absolute_float(fi2);
+            const float_vector ft4 = -ft3;
+            const float_vector ft5 = absolute_float(fi1);
+            const float_vector ft6 = exp_of_product_float(ft4, ft5);
+            bt6[(i - begin) / FLOATS] = ft6;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li2;
-            const double_vector ut0 = -ui2;
-            const double_vector lt1 = lt0 * li1;
-            const double_vector ut1 = ut0 * ui1;
-            const double_mask lt2 = less_double(all_double(0), lt1);
-            const double_mask ut2 = less_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li2);
-            const double_vector ut3 = absolute_double(ui2);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li1);
-            const double_vector ut5 = absolute_double(ui1);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
-            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
-            const double_vector lt8 = all_double(1) + lt6;
-            const double_vector ut8 = all_double(1) + ut6;
-            const double_vector lt9 = lt7 / lt8;
-            const double_vector ut9 = ut7 / ut8;
-            const double_vector lt10 = lt0 * lt9;
-            const double_vector ut10 = ut0 * ut9;
-            const double_vector lt11 = li0 * lt10;
-            const double_vector ut11 = ui0 * ut10;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
-        } else {
-            PUT_half(out0, i, left, ht11);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi2;
+            const float_vector ft1 = ft0 * fi1;
+            const float_mask ft2 = less_float(all_float(0), ft1);
+            const float_vector ft6 = bt6[(i - begin) / FLOATS];
+            doubt |= extreme(ft6);
+            const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+            const float_vector ft8 = all_float(1) + ft6;
+            const float_vector ft9 = ft7 / ft8;
+            const float_vector ft10 = ft0 * ft9;
+            const float_vector ft11 = fi0 * ft10;
+            half_vector ht11;
+            int again = any(doubt | unclear_bf16(ft11, 9.5f, &ht11));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft11, 9.5f, &ht11);
+                doubt |= less_float(absolute_float(ft11), all_float(0x1p-90f));
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li2;
+                const double_vector ut0 = -ui2;
+                const double_vector lt1 = lt0 * li1;
+                const double_vector ut1 = ut0 * ui1;
+                const double_mask lt2 = less_double(all_double(0), lt1);
+                const double_mask ut2 = less_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li2);
+                const double_vector ut3 = absolute_double(ui2);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li1);
+                const double_vector ut5 = absolute_double(ui1);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+                const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+                const double_vector lt8 = all_double(1) + lt6;
+                const double_vector ut8 = all_double(1) + ut6;
+                const double_vector lt9 = lt7 / lt8;
+                const double_vector ut9 = ut7 / ut8;
+                const double_vector lt10 = lt0 * lt9;
+                const double_vector ut10 = ut0 * ut9;
+                const double_vector lt11 = li0 * lt10;
+                const double_vector ut11 = ui0 * ut10;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt11, ut11));
+            } else {
+                PUT_half(out0, i, left, ht11);
+            }
         }
     }
 }
@@ -15217,68 +15722,79 @@ static void g83_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi2;
-        const float_vector ft1 = ft0 * fi1;
-        const float_mask ft2 = less_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(fi2);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = absolute_float(fi1);
-        const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= less_float(all_float(0x1p60f), ft6);
-        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
-        const float_vector ft8 = all_float(1) + ft6;
-        const float_vector ft9 = ft7 / ft8;
-        const float_vector ft10 = ft0 * ft9;
-        const float_vector ft11 = fi0 * ft10;
-        const float_vector ft12 = ft11 / fk0;
-        half_vector ht12;
-        int again = any(doubt | unclear_f16(ft12, 12.5f, &ht12));
-        if (UNLIKELY(again)) {
-            doubt |= close_f16(ft12, 12.5f, &ht12);
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt6[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector ft3 = absolute_float(fi2);
+            const float_vector ft4 = -ft3;
+            const float_vector ft5 = absolute_float(fi1);
+            const float_vector ft6 = exp_of_product_float(ft4, ft5);
+            bt6[(i - begin) / FLOATS] = ft6;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li2;
-            const double_vector ut0 = -ui2;
-            const double_vector lt1 = lt0 * li1;
-            const double_vector ut1 = ut0 * ui1;
-            const double_mask lt2 = less_double(all_double(0), lt1);
-            const double_mask ut2 = less_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li2);
-            const double_vector ut3 = absolute_double(ui2);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li1);
-            const double_vector ut5 = absolute_double(ui1);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
-            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
-            const double_vector lt8 = all_double(1) + lt6;
-            const double_vector ut8 = all_double(1) + ut6;
-            const double_vector lt9 = lt7 / lt8;
-            const double_vector ut9 = ut7 / ut8;
-            const double_vector lt10 = lt0 * lt9;
-            const double_vector ut10 = ut0 * ut9;
-            const double_vector lt11 = li0 * lt10;
-            const double_vector ut11 = ui0 * ut10;
-            const double_vector lt12 = lt11 / dk0;
-            const double_vector ut12 = ut11 / dk0;
-            PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
-        } else {
-            PUT_half(out0, i, left, ht12);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi2;
+            const float_vector ft1 = ft0 * fi1;
+            const float_mask ft2 = less_float(all_float(0), ft1);
+            const float_vector ft6 = bt6[(i - begin) / FLOATS];
+            doubt |= less_float(all_float(0x1p60f), ft6);
+            const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+            const float_vector ft8 = all_float(1) + ft6;
+            const float_vector ft9 = ft7 / ft8;
+            const float_vector ft10 = ft0 * ft9;
+            const float_vector ft11 = fi0 * ft10;
+            const float_vector ft12 = ft11 / fk0;
+            half_vector ht12;
+            int again = any(doubt | unclear_f16(ft12, 12.5f, &ht12));
+            if (UNLIKELY(again)) {
+                doubt |= close_f16(ft12, 12.5f, &ht12);
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li2;
+                const double_vector ut0 = -ui2;
+                const double_vector lt1 = lt0 * li1;
+                const double_vector ut1 = ut0 * ui1;
+                const double_mask lt2 = less_double(all_double(0), lt1);
+                const double_mask ut2 = less_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li2);
+                const double_vector ut3 = absolute_double(ui2);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li1);
+                const double_vector ut5 = absolute_double(ui1);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+                const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+                const double_vector lt8 = all_double(1) + lt6;
+                const double_vector ut8 = all_double(1) + ut6;
+                const double_vector lt9 = lt7 / lt8;
+                const double_vector ut9 = ut7 / ut8;
+                const double_vector lt10 = lt0 * lt9;
+                const double_vector ut10 = ut0 * ut9;
+                const double_vector lt11 = li0 * lt10;
+                const double_vector ut11 = ui0 * ut10;
+                const double_vector lt12 = lt11 / dk0;
+                const double_vector ut12 = ut11 / dk0;
+                PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
+            } else {
+                PUT_half(out0, i, left, ht12);
+            }
         }
     }
 }
@@ -15298,69 +15814,80 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = -fi2;
-        const float_vector ft1 = ft0 * fi1;
-        const float_mask ft2 = less_float(all_float(0), ft1);
-        const float_vector ft3 = absolute_float(fi2);
-        const float_vector ft4 = -ft3;
-        const float_vector ft5 = absolute_float(fi1);
-        const float_vector ft6 = exp_of_product_float(ft4, ft5);
-        doubt |= extreme(ft6);
-        const float_vector ft7 = select_float(ft2, all_float(1), ft6);
-        const float_vector ft8 = all_float(1) + ft6;
-        const float_vector ft9 = ft7 / ft8;
-        const float_vector ft10 = ft0 * ft9;
-        const float_vector ft11 = fi0 * ft10;
-        const float_vector ft12 = ft11 / fk0;
-        half_vector ht12;
-        int again = any(doubt | unclear_bf16(ft12, 12.5f, &ht12));
-        if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft12, 12.5f, &ht12);
-            doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
-            again = any(doubt);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt6[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector ft3 = absolute_float(fi2);
+            const float_vector ft4 = -ft3;
+            const float_vector ft5 = absolute_float(fi1);
+            const float_vector ft6 = exp_of_product_float(ft4, ft5);
+            bt6[(i - begin) / FLOATS] = ft6;
         }
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li2;
-            const double_vector ut0 = -ui2;
-            const double_vector lt1 = lt0 * li1;
-            const double_vector ut1 = ut0 * ui1;
-            const double_mask lt2 = less_double(all_double(0), lt1);
-            const double_mask ut2 = less_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li2);
-            const double_vector ut3 = absolute_double(ui2);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li1);
-            const double_vector ut5 = absolute_double(ui1);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = select_double(lt2, all_double(1), lt6);
-            const double_vector ut7 = select_double(ut2, all_double(1), ut6);
-            const double_vector lt8 = all_double(1) + lt6;
-            const double_vector ut8 = all_double(1) + ut6;
-            const double_vector lt9 = lt7 / lt8;
-            const double_vector ut9 = ut7 / ut8;
-            const double_vector lt10 = lt0 * lt9;
-            const double_vector ut10 = ut0 * ut9;
-            const double_vector lt11 = li0 * lt10;
-            const double_vector ut11 = ui0 * ut10;
-            const double_vector lt12 = lt11 / dk0;
-            const double_vector ut12 = ut11 / dk0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
-        } else {
-            PUT_half(out0, i, left, ht12);
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = -fi2;
+            const float_vector ft1 = ft0 * fi1;
+            const float_mask ft2 = less_float(all_float(0), ft1);
+            const float_vector ft6 = bt6[(i - begin) / FLOATS];
+            doubt |= extreme(ft6);
+            const float_vector ft7 = select_float(ft2, all_float(1), ft6);
+            const float_vector ft8 = all_float(1) + ft6;
+            const float_vector ft9 = ft7 / ft8;
+            const float_vector ft10 = ft0 * ft9;
+            const float_vector ft11 = fi0 * ft10;
+            const float_vector ft12 = ft11 / fk0;
+            half_vector ht12;
+            int again = any(doubt | unclear_bf16(ft12, 12.5f, &ht12));
+            if (UNLIKELY(again)) {
+                doubt |= close_bf16(ft12, 12.5f, &ht12);
+                doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
+                again = any(doubt);
+            }
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li2;
+                const double_vector ut0 = -ui2;
+                const double_vector lt1 = lt0 * li1;
+                const double_vector ut1 = ut0 * ui1;
+                const double_mask lt2 = less_double(all_double(0), lt1);
+                const double_mask ut2 = less_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li2);
+                const double_vector ut3 = absolute_double(ui2);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li1);
+                const double_vector ut5 = absolute_double(ui1);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = select_double(lt2, all_double(1), lt6);
+                const double_vector ut7 = select_double(ut2, all_double(1), ut6);
+                const double_vector lt8 = all_double(1) + lt6;
+                const double_vector ut8 = all_double(1) + ut6;
+                const double_vector lt9 = lt7 / lt8;
+                const double_vector ut9 = ut7 / ut8;
+                const double_vector lt10 = lt0 * lt9;
+                const double_vector ut10 = ut0 * ut9;
+                const double_vector lt11 = li0 * lt10;
+                const double_vector ut11 = ui0 * ut10;
+                const double_vector lt12 = lt11 / dk0;
+                const double_vector ut12 = ut11 / dk0;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
+            } else {
+                PUT_half(out0, i, left, ht12);
+            }
         }
     }
 }
@@ -15462,73 +15989,82 @@ static void g84_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft8 * fi3;
-        const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
-        const float_vector ft11 = all_float(1) + ft4;
-        const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = over_float(et10, ft11);
-        const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = et12 * absolute_float(fi0);
-        half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, 10.25f, &ht13);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt8 * li3;
-            const double_vector ut9 = ut8 * ui3;
-            const double_vector lt10 = lt6 - lt9;
-            const double_vector ut10 = ut6 - ut9;
-            const double_vector lt11 = all_double(1) + lt4;
-            const double_vector ut11 = all_double(1) + ut4;
-            const double_vector lt12 = lt10 / lt11;
-            const double_vector ut12 = ut10 / ut11;
-            const double_vector lt13 = li0 * lt12;
-            const double_vector ut13 = ui0 * ut12;
-            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
-        } else {
-            PUT_half(out0, i, left, ht13);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector fi3 = FETCH_f16(in3, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft8 * fi3;
+            const float_vector ft10 = ft6 - ft9;
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector ft11 = all_float(1) + ft4;
+            const float_vector qt13 = fi0 / ft11;
+            const float_vector ft13 = ft10 * qt13;
+            const float_vector et13 = et10 * absolute_float(qt13);
+            half_vector ht13;
+            doubt |= unsure_f16(ft13, et13, 10.25f, &ht13);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt8 * li3;
+                const double_vector ut9 = ut8 * ui3;
+                const double_vector lt10 = lt6 - lt9;
+                const double_vector ut10 = ut6 - ut9;
+                const double_vector lt11 = all_double(1) + lt4;
+                const double_vector ut11 = all_double(1) + ut4;
+                const double_vector lt12 = lt10 / lt11;
+                const double_vector ut12 = ut10 / ut11;
+                const double_vector lt13 = li0 * lt12;
+                const double_vector ut13 = ui0 * ut12;
+                PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
+            } else {
+                PUT_half(out0, i, left, ht13);
+            }
         }
     }
 }
@@ -15547,75 +16083,84 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft8 * fi3;
-        const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
-        const float_vector ft11 = all_float(1) + ft4;
-        const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = over_float(et10, ft11);
-        const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = et12 * absolute_float(fi0);
-        half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, 10.25f, &ht13);
-        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt8 * li3;
-            const double_vector ut9 = ut8 * ui3;
-            const double_vector lt10 = lt6 - lt9;
-            const double_vector ut10 = ut6 - ut9;
-            const double_vector lt11 = all_double(1) + lt4;
-            const double_vector ut11 = all_double(1) + ut4;
-            const double_vector lt12 = lt10 / lt11;
-            const double_vector ut12 = ut10 / ut11;
-            const double_vector lt13 = li0 * lt12;
-            const double_vector ut13 = ui0 * ut12;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
-        } else {
-            PUT_half(out0, i, left, ht13);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector fi3 = FETCH_bf16(in3, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft8 * fi3;
+            const float_vector ft10 = ft6 - ft9;
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector ft11 = all_float(1) + ft4;
+            const float_vector qt13 = fi0 / ft11;
+            const float_vector ft13 = ft10 * qt13;
+            const float_vector et13 = et10 * absolute_float(qt13);
+            half_vector ht13;
+            doubt |= unsure_bf16(ft13, et13, 10.25f, &ht13);
+            doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt8 * li3;
+                const double_vector ut9 = ut8 * ui3;
+                const double_vector lt10 = lt6 - lt9;
+                const double_vector ut10 = ut6 - ut9;
+                const double_vector lt11 = all_double(1) + lt4;
+                const double_vector ut11 = all_double(1) + ut4;
+                const double_vector lt12 = lt10 / lt11;
+                const double_vector ut12 = ut10 / ut11;
+                const double_vector lt13 = li0 * lt12;
+                const double_vector ut13 = ui0 * ut12;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
+            } else {
+                PUT_half(out0, i, left, ht13);
+            }
         }
     }
 }
@@ -15725,77 +16270,86 @@ static void g85_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft8 * fi3;
-        const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
-        const float_vector ft11 = all_float(1) + ft4;
-        const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = over_float(et10, ft11);
-        const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = et12 * absolute_float(fi0);
-        const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = over_float(et13, absolute_float(fk0));
-        half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, 15.25f, &ht14);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt8 * li3;
-            const double_vector ut9 = ut8 * ui3;
-            const double_vector lt10 = lt6 - lt9;
-            const double_vector ut10 = ut6 - ut9;
-            const double_vector lt11 = all_double(1) + lt4;
-            const double_vector ut11 = all_double(1) + ut4;
-            const double_vector lt12 = lt10 / lt11;
-            const double_vector ut12 = ut10 / ut11;
-            const double_vector lt13 = li0 * lt12;
-            const double_vector ut13 = ui0 * ut12;
-            const double_vector lt14 = lt13 / dk0;
-            const double_vector ut14 = ut13 / dk0;
-            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
-        } else {
-            PUT_half(out0, i, left, ht14);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector fi3 = FETCH_f16(in3, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft8 * fi3;
+            const float_vector ft10 = ft6 - ft9;
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector ft11 = all_float(1) + ft4;
+            const float_vector qt13 = fi0 / ft11;
+            const float_vector ft13 = ft10 * qt13;
+            const float_vector et13 = et10 * absolute_float(qt13);
+            const float_vector ft14 = ft13 / fk0;
+            const float_vector et14 = over_float(et13, absolute_float(fk0));
+            half_vector ht14;
+            doubt |= unsure_f16(ft14, et14, 15.25f, &ht14);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt8 * li3;
+                const double_vector ut9 = ut8 * ui3;
+                const double_vector lt10 = lt6 - lt9;
+                const double_vector ut10 = ut6 - ut9;
+                const double_vector lt11 = all_double(1) + lt4;
+                const double_vector ut11 = all_double(1) + ut4;
+                const double_vector lt12 = lt10 / lt11;
+                const double_vector ut12 = ut10 / ut11;
+                const double_vector lt13 = li0 * lt12;
+                const double_vector ut13 = ui0 * ut12;
+                const double_vector lt14 = lt13 / dk0;
+                const double_vector ut14 = ut13 / dk0;
+                PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
+            } else {
+                PUT_half(out0, i, left, ht14);
+            }
         }
     }
 }
@@ -15817,79 +16371,88 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft8 * fi3;
-        const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
-        const float_vector ft11 = all_float(1) + ft4;
-        const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = over_float(et10, ft11);
-        const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = et12 * absolute_float(fi0);
-        const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = over_float(et13, absolute_float(fk0));
-        half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, 15.25f, &ht14);
-        doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt8 * li3;
-            const double_vector ut9 = ut8 * ui3;
-            const double_vector lt10 = lt6 - lt9;
-            const double_vector ut10 = ut6 - ut9;
-            const double_vector lt11 = all_double(1) + lt4;
-            const double_vector ut11 = all_double(1) + ut4;
-            const double_vector lt12 = lt10 / lt11;
-            const double_vector ut12 = ut10 / ut11;
-            const double_vector lt13 = li0 * lt12;
-            const double_vector ut13 = ui0 * ut12;
-            const double_vector lt14 = lt13 / dk0;
-            const double_vector ut14 = ut13 / dk0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
-        } else {
-            PUT_half(out0, i, left, ht14);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector fi3 = FETCH_bf16(in3, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft8 * fi3;
+            const float_vector ft10 = ft6 - ft9;
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector ft11 = all_float(1) + ft4;
+            const float_vector qt13 = fi0 / ft11;
+            const float_vector ft13 = ft10 * qt13;
+            const float_vector et13 = et10 * absolute_float(qt13);
+            const float_vector ft14 = ft13 / fk0;
+            const float_vector et14 = over_float(et13, absolute_float(fk0));
+            half_vector ht14;
+            doubt |= unsure_bf16(ft14, et14, 15.25f, &ht14);
+            doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt8 * li3;
+                const double_vector ut9 = ut8 * ui3;
+                const double_vector lt10 = lt6 - lt9;
+                const double_vector ut10 = ut6 - ut9;
+                const double_vector lt11 = all_double(1) + lt4;
+                const double_vector ut11 = all_double(1) + ut4;
+                const double_vector lt12 = lt10 / lt11;
+                const double_vector ut12 = ut10 / ut11;
+                const double_vector lt13 = li0 * lt12;
+                const double_vector ut13 = ui0 * ut12;
+                const double_vector lt14 = lt13 / dk0;
+                const double_vector ut14 = ut13 / dk0;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
+            } else {
+                PUT_half(out0, i, left, ht14);
+            }
         }
     }
 }
@@ -16001,80 +16564,89 @@ static void g86_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        const float_vector fi4 = FETCH_f16(in4, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft8 * fi4;
-        const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
-        const float_vector ft11 = all_float(1) + ft4;
-        const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = over_float(et10, ft11);
-        const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = et12 * absolute_float(fi3);
-        const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = et13 * absolute_float(fi0);
-        half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, 12.25f, &ht14);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector li4 = lower_half(fi4);
-            const double_vector ui4 = upper_half(fi4);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt8 * li4;
-            const double_vector ut9 = ut8 * ui4;
-            const double_vector lt10 = lt6 - lt9;
-            const double_vector ut10 = ut6 - ut9;
-            const double_vector lt11 = all_double(1) + lt4;
-            const double_vector ut11 = all_double(1) + ut4;
-            const double_vector lt12 = lt10 / lt11;
-            const double_vector ut12 = ut10 / ut11;
-            const double_vector lt13 = lt12 * li3;
-            const double_vector ut13 = ut12 * ui3;
-            const double_vector lt14 = li0 * lt13;
-            const double_vector ut14 = ui0 * ut13;
-            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
-        } else {
-            PUT_half(out0, i, left, ht14);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector fi3 = FETCH_f16(in3, i, left);
+            const float_vector fi4 = FETCH_f16(in4, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft8 * fi4;
+            const float_vector ft10 = ft6 - ft9;
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector ft11 = all_float(1) + ft4;
+            const float_vector qt13 = fi3 / ft11;
+            const float_vector ft13 = ft10 * qt13;
+            const float_vector et13 = et10 * absolute_float(qt13);
+            const float_vector ft14 = fi0 * ft13;
+            const float_vector et14 = et13 * absolute_float(fi0);
+            half_vector ht14;
+            doubt |= unsure_f16(ft14, et14, 12.25f, &ht14);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector li4 = lower_half(fi4);
+                const double_vector ui4 = upper_half(fi4);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt8 * li4;
+                const double_vector ut9 = ut8 * ui4;
+                const double_vector lt10 = lt6 - lt9;
+                const double_vector ut10 = ut6 - ut9;
+                const double_vector lt11 = all_double(1) + lt4;
+                const double_vector ut11 = all_double(1) + ut4;
+                const double_vector lt12 = lt10 / lt11;
+                const double_vector ut12 = ut10 / ut11;
+                const double_vector lt13 = lt12 * li3;
+                const double_vector ut13 = ut12 * ui3;
+                const double_vector lt14 = li0 * lt13;
+                const double_vector ut14 = ui0 * ut13;
+                PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
+            } else {
+                PUT_half(out0, i, left, ht14);
+            }
         }
     }
 }
@@ -16095,82 +16667,91 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate_bf16(in4, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        const float_vector fi4 = FETCH_bf16(in4, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft8 * fi4;
-        const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
-        const float_vector ft11 = all_float(1) + ft4;
-        const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = over_float(et10, ft11);
-        const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = et12 * absolute_float(fi3);
-        const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = et13 * absolute_float(fi0);
-        half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, 12.25f, &ht14);
-        doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector li4 = lower_half(fi4);
-            const double_vector ui4 = upper_half(fi4);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt8 * li4;
-            const double_vector ut9 = ut8 * ui4;
-            const double_vector lt10 = lt6 - lt9;
-            const double_vector ut10 = ut6 - ut9;
-            const double_vector lt11 = all_double(1) + lt4;
-            const double_vector ut11 = all_double(1) + ut4;
-            const double_vector lt12 = lt10 / lt11;
-            const double_vector ut12 = ut10 / ut11;
-            const double_vector lt13 = lt12 * li3;
-            const double_vector ut13 = ut12 * ui3;
-            const double_vector lt14 = li0 * lt13;
-            const double_vector ut14 = ui0 * ut13;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
-        } else {
-            PUT_half(out0, i, left, ht14);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector fi3 = FETCH_bf16(in3, i, left);
+            const float_vector fi4 = FETCH_bf16(in4, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft8 * fi4;
+            const float_vector ft10 = ft6 - ft9;
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector ft11 = all_float(1) + ft4;
+            const float_vector qt13 = fi3 / ft11;
+            const float_vector ft13 = ft10 * qt13;
+            const float_vector et13 = et10 * absolute_float(qt13);
+            const float_vector ft14 = fi0 * ft13;
+            const float_vector et14 = et13 * absolute_float(fi0);
+            half_vector ht14;
+            doubt |= unsure_bf16(ft14, et14, 12.25f, &ht14);
+            doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector li4 = lower_half(fi4);
+                const double_vector ui4 = upper_half(fi4);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt8 * li4;
+                const double_vector ut9 = ut8 * ui4;
+                const double_vector lt10 = lt6 - lt9;
+                const double_vector ut10 = ut6 - ut9;
+                const double_vector lt11 = all_double(1) + lt4;
+                const double_vector ut11 = all_double(1) + ut4;
+                const double_vector lt12 = lt10 / lt11;
+                const double_vector ut12 = ut10 / ut11;
+                const double_vector lt13 = lt12 * li3;
+                const double_vector ut13 = ut12 * ui3;
+                const double_vector lt14 = li0 * lt13;
+                const double_vector ut14 = ui0 * ut13;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
+            } else {
+                PUT_half(out0, i, left, ht14);
+            }
         }
     }
 }
@@ -16290,84 +16871,93 @@ static void g87_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        const float_vector fi4 = FETCH_f16(in4, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft8 * fi4;
-        const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
-        const float_vector ft11 = all_float(1) + ft4;
-        const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = over_float(et10, ft11);
-        const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = et12 * absolute_float(fi3);
-        const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = et13 * absolute_float(fi0);
-        const float_vector ft15 = ft14 / fk0;
-        const float_vector et15 = over_float(et14, absolute_float(fk0));
-        half_vector ht15;
-        doubt |= unsure_f16(ft15, et15, 17.25f, &ht15);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector li4 = lower_half(fi4);
-            const double_vector ui4 = upper_half(fi4);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt8 * li4;
-            const double_vector ut9 = ut8 * ui4;
-            const double_vector lt10 = lt6 - lt9;
-            const double_vector ut10 = ut6 - ut9;
-            const double_vector lt11 = all_double(1) + lt4;
-            const double_vector ut11 = all_double(1) + ut4;
-            const double_vector lt12 = lt10 / lt11;
-            const double_vector ut12 = ut10 / ut11;
-            const double_vector lt13 = lt12 * li3;
-            const double_vector ut13 = ut12 * ui3;
-            const double_vector lt14 = li0 * lt13;
-            const double_vector ut14 = ui0 * ut13;
-            const double_vector lt15 = lt14 / dk0;
-            const double_vector ut15 = ut14 / dk0;
-            PUT_f16(out0, i, left, JOINED_f16(lt15, ut15));
-        } else {
-            PUT_half(out0, i, left, ht15);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector fi3 = FETCH_f16(in3, i, left);
+            const float_vector fi4 = FETCH_f16(in4, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft8 * fi4;
+            const float_vector ft10 = ft6 - ft9;
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector ft11 = all_float(1) + ft4;
+            const float_vector qt13 = fi3 / ft11;
+            const float_vector ft13 = ft10 * qt13;
+            const float_vector et13 = et10 * absolute_float(qt13);
+            const float_vector ft14 = fi0 * ft13;
+            const float_vector et14 = et13 * absolute_float(fi0);
+            const float_vector ft15 = ft14 / fk0;
+            const float_vector et15 = over_float(et14, absolute_float(fk0));
+            half_vector ht15;
+            doubt |= unsure_f16(ft15, et15, 17.25f, &ht15);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector li4 = lower_half(fi4);
+                const double_vector ui4 = upper_half(fi4);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt8 * li4;
+                const double_vector ut9 = ut8 * ui4;
+                const double_vector lt10 = lt6 - lt9;
+                const double_vector ut10 = ut6 - ut9;
+                const double_vector lt11 = all_double(1) + lt4;
+                const double_vector ut11 = all_double(1) + ut4;
+                const double_vector lt12 = lt10 / lt11;
+                const double_vector ut12 = ut10 / ut11;
+                const double_vector lt13 = lt12 * li3;
+                const double_vector ut13 = ut12 * ui3;
+                const double_vector lt14 = li0 * lt13;
+                const double_vector ut14 = ui0 * ut13;
+                const double_vector lt15 = lt14 / dk0;
+                const double_vector ut15 = ut14 / dk0;
+                PUT_f16(out0, i, left, JOINED_f16(lt15, ut15));
+            } else {
+                PUT_half(out0, i, left, ht15);
+            }
         }
     }
 }
@@ -16391,86 +16981,95 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in4, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        const float_vector fi4 = FETCH_bf16(in4, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft8 * fi4;
-        const float_vector ft10 = ft6 - ft9;
-        const float_vector et10 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft9) * (4.5f * UNIT);
-        const float_vector ft11 = all_float(1) + ft4;
-        const float_vector ft12 = ft10 / ft11;
-        const float_vector et12 = over_float(et10, ft11);
-        const float_vector ft13 = ft12 * fi3;
-        const float_vector et13 = et12 * absolute_float(fi3);
-        const float_vector ft14 = fi0 * ft13;
-        const float_vector et14 = et13 * absolute_float(fi0);
-        const float_vector ft15 = ft14 / fk0;
-        const float_vector et15 = over_float(et14, absolute_float(fk0));
-        half_vector ht15;
-        doubt |= unsure_bf16(ft15, et15, 17.25f, &ht15);
-        doubt |= less_float(absolute_float(ft15), all_float(0x1p-90f));
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector li4 = lower_half(fi4);
-            const double_vector ui4 = upper_half(fi4);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt8 * li4;
-            const double_vector ut9 = ut8 * ui4;
-            const double_vector lt10 = lt6 - lt9;
-            const double_vector ut10 = ut6 - ut9;
-            const double_vector lt11 = all_double(1) + lt4;
-            const double_vector ut11 = all_double(1) + ut4;
-            const double_vector lt12 = lt10 / lt11;
-            const double_vector ut12 = ut10 / ut11;
-            const double_vector lt13 = lt12 * li3;
-            const double_vector ut13 = ut12 * ui3;
-            const double_vector lt14 = li0 * lt13;
-            const double_vector ut14 = ui0 * ut13;
-            const double_vector lt15 = lt14 / dk0;
-            const double_vector ut15 = ut14 / dk0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt15, ut15));
-        } else {
-            PUT_half(out0, i, left, ht15);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector fi3 = FETCH_bf16(in3, i, left);
+            const float_vector fi4 = FETCH_bf16(in4, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft8 * fi4;
+            const float_vector ft10 = ft6 - ft9;
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector ft11 = all_float(1) + ft4;
+            const float_vector qt13 = fi3 / ft11;
+            const float_vector ft13 = ft10 * qt13;
+            const float_vector et13 = et10 * absolute_float(qt13);
+            const float_vector ft14 = fi0 * ft13;
+            const float_vector et14 = et13 * absolute_float(fi0);
+            const float_vector ft15 = ft14 / fk0;
+            const float_vector et15 = over_float(et14, absolute_float(fk0));
+            half_vector ht15;
+            doubt |= unsure_bf16(ft15, et15, 17.25f, &ht15);
+            doubt |= less_float(absolute_float(ft15), all_float(0x1p-90f));
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector li4 = lower_half(fi4);
+                const double_vector ui4 = upper_half(fi4);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt8 * li4;
+                const double_vector ut9 = ut8 * ui4;
+                const double_vector lt10 = lt6 - lt9;
+                const double_vector ut10 = ut6 - ut9;
+                const double_vector lt11 = all_double(1) + lt4;
+                const double_vector ut11 = all_double(1) + ut4;
+                const double_vector lt12 = lt10 / lt11;
+                const double_vector ut12 = ut10 / ut11;
+                const double_vector lt13 = lt12 * li3;
+                const double_vector ut13 = ut12 * ui3;
+                const double_vector lt14 = li0 * lt13;
+                const double_vector ut14 = ui0 * ut13;
+                const double_vector lt15 = lt14 / dk0;
+                const double_vector ut15 = ut14 / dk0;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt15, ut15));
+            } else {
+                PUT_half(out0, i, left, ht15);
+            }
         }
     }
 }
@@ -16562,67 +17161,76 @@ static void g88_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
-        const float_vector ft10 = all_float(1) + ft4;
-        const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = over_float(et9, ft10);
-        const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = et11 * absolute_float(fi0);
-        half_vector ht12;
-        doubt |= unsure_f16(ft12, et12, 10.25f, &ht12);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt6 - lt8;
-            const double_vector ut9 = ut6 - ut8;
-            const double_vector lt10 = all_double(1) + lt4;
-            const double_vector ut10 = all_double(1) + ut4;
-            const double_vector lt11 = lt9 / lt10;
-            const double_vector ut11 = ut9 / ut10;
-            const double_vector lt12 = li0 * lt11;
-            const double_vector ut12 = ui0 * ut11;
-            PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
-        } else {
-            PUT_half(out0, i, left, ht12);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft6 - ft8;
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector ft10 = all_float(1) + ft4;
+            const float_vector qt12 = fi0 / ft10;
+            const float_vector ft12 = ft9 * qt12;
+            const float_vector et12 = et9 * absolute_float(qt12);
+            half_vector ht12;
+            doubt |= unsure_f16(ft12, et12, 10.25f, &ht12);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt6 - lt8;
+                const double_vector ut9 = ut6 - ut8;
+                const double_vector lt10 = all_double(1) + lt4;
+                const double_vector ut10 = all_double(1) + ut4;
+                const double_vector lt11 = lt9 / lt10;
+                const double_vector ut11 = ut9 / ut10;
+                const double_vector lt12 = li0 * lt11;
+                const double_vector ut12 = ui0 * ut11;
+                PUT_f16(out0, i, left, JOINED_f16(lt12, ut12));
+            } else {
+                PUT_half(out0, i, left, ht12);
+            }
         }
     }
 }
@@ -16639,69 +17247,78 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate_bf16(in2, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
-        const float_vector ft10 = all_float(1) + ft4;
-        const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = over_float(et9, ft10);
-        const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = et11 * absolute_float(fi0);
-        half_vector ht12;
-        doubt |= unsure_bf16(ft12, et12, 10.25f, &ht12);
-        doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt6 - lt8;
-            const double_vector ut9 = ut6 - ut8;
-            const double_vector lt10 = all_double(1) + lt4;
-            const double_vector ut10 = all_double(1) + ut4;
-            const double_vector lt11 = lt9 / lt10;
-            const double_vector ut11 = ut9 / ut10;
-            const double_vector lt12 = li0 * lt11;
-            const double_vector ut12 = ui0 * ut11;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
-        } else {
-            PUT_half(out0, i, left, ht12);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft6 - ft8;
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector ft10 = all_float(1) + ft4;
+            const float_vector qt12 = fi0 / ft10;
+            const float_vector ft12 = ft9 * qt12;
+            const float_vector et12 = et9 * absolute_float(qt12);
+            half_vector ht12;
+            doubt |= unsure_bf16(ft12, et12, 10.25f, &ht12);
+            doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt6 - lt8;
+                const double_vector ut9 = ut6 - ut8;
+                const double_vector lt10 = all_double(1) + lt4;
+                const double_vector ut10 = all_double(1) + ut4;
+                const double_vector lt11 = lt9 / lt10;
+                const double_vector ut11 = ut9 / ut10;
+                const double_vector lt12 = li0 * lt11;
+                const double_vector ut12 = ui0 * ut11;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt12, ut12));
+            } else {
+                PUT_half(out0, i, left, ht12);
+            }
         }
     }
 }
@@ -16801,71 +17418,80 @@ static void g89_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
-        const float_vector ft10 = all_float(1) + ft4;
-        const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = over_float(et9, ft10);
-        const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = et11 * absolute_float(fi0);
-        const float_vector ft13 = ft12 / fk0;
-        const float_vector et13 = over_float(et12, absolute_float(fk0));
-        half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, 15.25f, &ht13);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt6 - lt8;
-            const double_vector ut9 = ut6 - ut8;
-            const double_vector lt10 = all_double(1) + lt4;
-            const double_vector ut10 = all_double(1) + ut4;
-            const double_vector lt11 = lt9 / lt10;
-            const double_vector ut11 = ut9 / ut10;
-            const double_vector lt12 = li0 * lt11;
-            const double_vector ut12 = ui0 * ut11;
-            const double_vector lt13 = lt12 / dk0;
-            const double_vector ut13 = ut12 / dk0;
-            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
-        } else {
-            PUT_half(out0, i, left, ht13);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft6 - ft8;
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector ft10 = all_float(1) + ft4;
+            const float_vector qt12 = fi0 / ft10;
+            const float_vector ft12 = ft9 * qt12;
+            const float_vector et12 = et9 * absolute_float(qt12);
+            const float_vector ft13 = ft12 / fk0;
+            const float_vector et13 = over_float(et12, absolute_float(fk0));
+            half_vector ht13;
+            doubt |= unsure_f16(ft13, et13, 15.25f, &ht13);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt6 - lt8;
+                const double_vector ut9 = ut6 - ut8;
+                const double_vector lt10 = all_double(1) + lt4;
+                const double_vector ut10 = all_double(1) + ut4;
+                const double_vector lt11 = lt9 / lt10;
+                const double_vector ut11 = ut9 / ut10;
+                const double_vector lt12 = li0 * lt11;
+                const double_vector ut12 = ui0 * ut11;
+                const double_vector lt13 = lt12 / dk0;
+                const double_vector ut13 = ut12 / dk0;
+                PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
+            } else {
+                PUT_half(out0, i, left, ht13);
+            }
         }
     }
 }
@@ -16885,73 +17511,82 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
-        const float_vector ft10 = all_float(1) + ft4;
-        const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = over_float(et9, ft10);
-        const float_vector ft12 = fi0 * ft11;
-        const float_vector et12 = et11 * absolute_float(fi0);
-        const float_vector ft13 = ft12 / fk0;
-        const float_vector et13 = over_float(et12, absolute_float(fk0));
-        half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, 15.25f, &ht13);
-        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt6 - lt8;
-            const double_vector ut9 = ut6 - ut8;
-            const double_vector lt10 = all_double(1) + lt4;
-            const double_vector ut10 = all_double(1) + ut4;
-            const double_vector lt11 = lt9 / lt10;
-            const double_vector ut11 = ut9 / ut10;
-            const double_vector lt12 = li0 * lt11;
-            const double_vector ut12 = ui0 * ut11;
-            const double_vector lt13 = lt12 / dk0;
-            const double_vector ut13 = ut12 / dk0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
-        } else {
-            PUT_half(out0, i, left, ht13);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft6 - ft8;
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector ft10 = all_float(1) + ft4;
+            const float_vector qt12 = fi0 / ft10;
+            const float_vector ft12 = ft9 * qt12;
+            const float_vector et12 = et9 * absolute_float(qt12);
+            const float_vector ft13 = ft12 / fk0;
+            const float_vector et13 = over_float(et12, absolute_float(fk0));
+            half_vector ht13;
+            doubt |= unsure_bf16(ft13, et13, 15.25f, &ht13);
+            doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt6 - lt8;
+                const double_vector ut9 = ut6 - ut8;
+                const double_vector lt10 = all_double(1) + lt4;
+                const double_vector ut10 = all_double(1) + ut4;
+                const double_vector lt11 = lt9 / lt10;
+                const double_vector ut11 = ut9 / ut10;
+                const double_vector lt12 = li0 * lt11;
+                const double_vector ut12 = ui0 * ut11;
+                const double_vector lt13 = lt12 / dk0;
+                const double_vector ut13 = ut12 / dk0;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
+            } else {
+                PUT_half(out0, i, left, ht13);
+            }
         }
     }
 }
@@ -17053,74 +17688,83 @@ static void g90_f16_settled(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     int certain = 1;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
-        const float_vector ft10 = all_float(1) + ft4;
-        const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = over_float(et9, ft10);
-        const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = et11 * absolute_float(fi3);
-        const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = et12 * absolute_float(fi0);
-        half_vector ht13;
-        doubt |= unsure_f16(ft13, et13, 12.25f, &ht13);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt6 - lt8;
-            const double_vector ut9 = ut6 - ut8;
-            const double_vector lt10 = all_double(1) + lt4;
-            const double_vector ut10 = all_double(1) + ut4;
-            const double_vector lt11 = lt9 / lt10;
-            const double_vector ut11 = ut9 / ut10;
-            const double_vector lt12 = lt11 * li3;
-            const double_vector ut12 = ut11 * ui3;
-            const double_vector lt13 = li0 * lt12;
-            const double_vector ut13 = ui0 * ut12;
-            PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
-        } else {
-            PUT_half(out0, i, left, ht13);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector fi3 = FETCH_f16(in3, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft6 - ft8;
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector ft10 = all_float(1) + ft4;
+            const float_vector qt12 = fi3 / ft10;
+            const float_vector ft12 = ft9 * qt12;
+            const float_vector et12 = et9 * absolute_float(qt12);
+            const float_vector ft13 = fi0 * ft12;
+            const float_vector et13 = et12 * absolute_float(fi0);
+            half_vector ht13;
+            doubt |= unsure_f16(ft13, et13, 12.25f, &ht13);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt6 - lt8;
+                const double_vector ut9 = ut6 - ut8;
+                const double_vector lt10 = all_double(1) + lt4;
+                const double_vector ut10 = all_double(1) + ut4;
+                const double_vector lt11 = lt9 / lt10;
+                const double_vector ut11 = ut9 / ut10;
+                const double_vector lt12 = lt11 * li3;
+                const double_vector ut12 = ut11 * ui3;
+                const double_vector lt13 = li0 * lt12;
+                const double_vector ut13 = ui0 * ut12;
+                PUT_f16(out0, i, left, JOINED_f16(lt13, ut13));
+            } else {
+                PUT_half(out0, i, left, ht13);
+            }
         }
     }
 }
@@ -17139,76 +17783,85 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate_bf16(in3, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
-        const float_vector ft10 = all_float(1) + ft4;
-        const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = over_float(et9, ft10);
-        const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = et11 * absolute_float(fi3);
-        const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = et12 * absolute_float(fi0);
-        half_vector ht13;
-        doubt |= unsure_bf16(ft13, et13, 12.25f, &ht13);
-        doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt6 - lt8;
-            const double_vector ut9 = ut6 - ut8;
-            const double_vector lt10 = all_double(1) + lt4;
-            const double_vector ut10 = all_double(1) + ut4;
-            const double_vector lt11 = lt9 / lt10;
-            const double_vector ut11 = ut9 / ut10;
-            const double_vector lt12 = lt11 * li3;
-            const double_vector ut12 = ut11 * ui3;
-            const double_vector lt13 = li0 * lt12;
-            const double_vector ut13 = ui0 * ut12;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
-        } else {
-            PUT_half(out0, i, left, ht13);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector fi3 = FETCH_bf16(in3, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft6 - ft8;
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector ft10 = all_float(1) + ft4;
+            const float_vector qt12 = fi3 / ft10;
+            const float_vector ft12 = ft9 * qt12;
+            const float_vector et12 = et9 * absolute_float(qt12);
+            const float_vector ft13 = fi0 * ft12;
+            const float_vector et13 = et12 * absolute_float(fi0);
+            half_vector ht13;
+            doubt |= unsure_bf16(ft13, et13, 12.25f, &ht13);
+            doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt6 - lt8;
+                const double_vector ut9 = ut6 - ut8;
+                const double_vector lt10 = all_double(1) + lt4;
+                const double_vector ut10 = all_double(1) + ut4;
+                const double_vector lt11 = lt9 / lt10;
+                const double_vector ut11 = ut9 / ut10;
+                const double_vector lt12 = lt11 * li3;
+                const double_vector ut12 = ut11 * ui3;
+                const double_vector lt13 = li0 * lt12;
+                const double_vector ut13 = ui0 * ut12;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt13, ut13));
+            } else {
+                PUT_half(out0, i, left, ht13);
+            }
         }
     }
 }
@@ -17318,78 +17971,87 @@ static void g91_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        const float_vector fi3 = FETCH_f16(in3, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
-        const float_vector ft10 = all_float(1) + ft4;
-        const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = over_float(et9, ft10);
-        const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = et11 * absolute_float(fi3);
-        const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = et12 * absolute_float(fi0);
-        const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = over_float(et13, absolute_float(fk0));
-        half_vector ht14;
-        doubt |= unsure_f16(ft14, et14, 17.25f, &ht14);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt6 - lt8;
-            const double_vector ut9 = ut6 - ut8;
-            const double_vector lt10 = all_double(1) + lt4;
-            const double_vector ut10 = all_double(1) + ut4;
-            const double_vector lt11 = lt9 / lt10;
-            const double_vector ut11 = ut9 / ut10;
-            const double_vector lt12 = lt11 * li3;
-            const double_vector ut12 = ut11 * ui3;
-            const double_vector lt13 = li0 * lt12;
-            const double_vector ut13 = ui0 * ut12;
-            const double_vector lt14 = lt13 / dk0;
-            const double_vector ut14 = ut13 / dk0;
-            PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
-        } else {
-            PUT_half(out0, i, left, ht14);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            const float_vector fi3 = FETCH_f16(in3, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft6 - ft8;
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector ft10 = all_float(1) + ft4;
+            const float_vector qt12 = fi3 / ft10;
+            const float_vector ft12 = ft9 * qt12;
+            const float_vector et12 = et9 * absolute_float(qt12);
+            const float_vector ft13 = fi0 * ft12;
+            const float_vector et13 = et12 * absolute_float(fi0);
+            const float_vector ft14 = ft13 / fk0;
+            const float_vector et14 = over_float(et13, absolute_float(fk0));
+            half_vector ht14;
+            doubt |= unsure_f16(ft14, et14, 17.25f, &ht14);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt6 - lt8;
+                const double_vector ut9 = ut6 - ut8;
+                const double_vector lt10 = all_double(1) + lt4;
+                const double_vector ut10 = all_double(1) + ut4;
+                const double_vector lt11 = lt9 / lt10;
+                const double_vector ut11 = ut9 / ut10;
+                const double_vector lt12 = lt11 * li3;
+                const double_vector ut12 = ut11 * ui3;
+                const double_vector lt13 = li0 * lt12;
+                const double_vector ut13 = ui0 * ut12;
+                const double_vector lt14 = lt13 / dk0;
+                const double_vector ut14 = ut13 / dk0;
+                PUT_f16(out0, i, left, JOINED_f16(lt14, ut14));
+            } else {
+                PUT_half(out0, i, left, ht14);
+            }
         }
     }
 }
@@ -17411,80 +18073,89 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in3, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        const float_vector fi3 = FETCH_bf16(in3, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = all_float(1) - fi2;
-        const float_mask ft1 = less_float(all_float(0), fi1);
-        const float_vector ft2 = absolute_float(fi1);
-        const float_vector ft3 = -ft2;
-        const float_vector ft4 = exp_of_float(ft3);
-        doubt |= less_float(ft4, all_float(0x1p-60f));
-        const float_vector ft5 = select_float(ft1, all_float(1), ft4);
-        const float_vector ft6 = ft0 * ft5;
-        const float_vector ft7 = select_float(ft1, ft4, all_float(1));
-        const float_vector ft8 = fi2 * ft7;
-        const float_vector ft9 = ft6 - ft8;
-        const float_vector et9 = absolute_float(ft6) * (4.5f * UNIT) + absolute_float(ft8) * (3.5f * UNIT);
-        const float_vector ft10 = all_float(1) + ft4;
-        const float_vector ft11 = ft9 / ft10;
-        const float_vector et11 = over_float(et9, ft10);
-        const float_vector ft12 = ft11 * fi3;
-        const float_vector et12 = et11 * absolute_float(fi3);
-        const float_vector ft13 = fi0 * ft12;
-        const float_vector et13 = et12 * absolute_float(fi0);
-        const float_vector ft14 = ft13 / fk0;
-        const float_vector et14 = over_float(et13, absolute_float(fk0));
-        half_vector ht14;
-        doubt |= unsure_bf16(ft14, et14, 17.25f, &ht14);
-        doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = all_double(1) - li2;
-            const double_vector ut0 = all_double(1) - ui2;
-            const double_mask lt1 = less_double(all_double(0), li1);
-            const double_mask ut1 = less_double(all_double(0), ui1);
-            const double_vector lt2 = absolute_double(li1);
-            const double_vector ut2 = absolute_double(ui1);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = select_double(lt1, all_double(1), lt4);
-            const double_vector ut5 = select_double(ut1, all_double(1), ut4);
-            const double_vector lt6 = lt0 * lt5;
-            const double_vector ut6 = ut0 * ut5;
-            const double_vector lt7 = select_double(lt1, lt4, all_double(1));
-            const double_vector ut7 = select_double(ut1, ut4, all_double(1));
-            const double_vector lt8 = li2 * lt7;
-            const double_vector ut8 = ui2 * ut7;
-            const double_vector lt9 = lt6 - lt8;
-            const double_vector ut9 = ut6 - ut8;
-            const double_vector lt10 = all_double(1) + lt4;
-            const double_vector ut10 = all_double(1) + ut4;
-            const double_vector lt11 = lt9 / lt10;
-            const double_vector ut11 = ut9 / ut10;
-            const double_vector lt12 = lt11 * li3;
-            const double_vector ut12 = ut11 * ui3;
-            const double_vector lt13 = li0 * lt12;
-            const double_vector ut13 = ui0 * ut12;
-            const double_vector lt14 = lt13 / dk0;
-            const double_vector ut14 = ut13 / dk0;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
-        } else {
-            PUT_half(out0, i, left, ht14);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector ft2 = absolute_float(fi1);
+            const float_vector ft3 = -ft2;
+            const float_vector ft4 = exp_to_part_float(ft3);
+            bt4[(i - begin) / FLOATS] = ft4;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            const float_vector fi3 = FETCH_bf16(in3, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = all_float(1) - fi2;
+            const float_mask ft1 = less_float(all_float(0), fi1);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= less_float(ft4, all_float(0x1p-60f));
+            const float_vector ft5 = select_float(ft1, all_float(1), ft4);
+            const float_vector ft6 = ft0 * ft5;
+            const float_vector ft7 = select_float(ft1, ft4, all_float(1));
+            const float_vector ft8 = fi2 * ft7;
+            const float_vector ft9 = ft6 - ft8;
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector ft10 = all_float(1) + ft4;
+            const float_vector qt12 = fi3 / ft10;
+            const float_vector ft12 = ft9 * qt12;
+            const float_vector et12 = et9 * absolute_float(qt12);
+            const float_vector ft13 = fi0 * ft12;
+            const float_vector et13 = et12 * absolute_float(fi0);
+            const float_vector ft14 = ft13 / fk0;
+            const float_vector et14 = over_float(et13, absolute_float(fk0));
+            half_vector ht14;
+            doubt |= unsure_bf16(ft14, et14, 17.25f, &ht14);
+            doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = all_double(1) - li2;
+                const double_vector ut0 = all_double(1) - ui2;
+                const double_mask lt1 = less_double(all_double(0), li1);
+                const double_mask ut1 = less_double(all_double(0), ui1);
+                const double_vector lt2 = absolute_double(li1);
+                const double_vector ut2 = absolute_double(ui1);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = select_double(lt1, all_double(1), lt4);
+                const double_vector ut5 = select_double(ut1, all_double(1), ut4);
+                const double_vector lt6 = lt0 * lt5;
+                const double_vector ut6 = ut0 * ut5;
+                const double_vector lt7 = select_double(lt1, lt4, all_double(1));
+                const double_vector ut7 = select_double(ut1, ut4, all_double(1));
+                const double_vector lt8 = li2 * lt7;
+                const double_vector ut8 = ui2 * ut7;
+                const double_vector lt9 = lt6 - lt8;
+                const double_vector ut9 = ut6 - ut8;
+                const double_vector lt10 = all_double(1) + lt4;
+                const double_vector ut10 = all_double(1) + ut4;
+                const double_vector lt11 = lt9 / lt10;
+                const double_vector ut11 = ut9 / ut10;
+                const double_vector lt12 = lt11 * li3;
+                const double_vector ut12 = ut11 * ui3;
+                const double_vector lt13 = li0 * lt12;
+                const double_vector ut13 = ui0 * ut12;
+                const double_vector lt14 = lt13 / dk0;
+                const double_vector ut14 = ut13 / dk0;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt14, ut14));
+            } else {
+                PUT_half(out0, i, left, ht14);
+            }
         }
     }
 }
@@ -20381,7 +21052,7 @@ static void g106_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = ft1 / fk0;
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
-        const float_vector et6 = absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT);
+        const float_vector et6 = fma_float(absolute_float(ft1), all_float(1.0f * UNIT), absolute_float(fk1) * (1.0f * UNIT));
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         const float_vector et7 = et6;
         half_vector ht7;
@@ -20444,7 +21115,7 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = ft1 / fk0;
         const float_vector ft5 = ft3 * ft4;
         const float_vector ft6 = ft1 - fk1;
-        const float_vector et6 = absolute_float(ft1) * (1.0f * UNIT) + absolute_float(fk1) * (1.0f * UNIT);
+        const float_vector et6 = fma_float(absolute_float(ft1), all_float(1.0f * UNIT), absolute_float(fk1) * (1.0f * UNIT));
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         const float_vector et7 = et6;
         half_vector ht7;
@@ -22678,50 +23349,63 @@ static void g115_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
-        half_vector ht8;
-        doubt |= unsure_f16(ft8, et8, 2.0f, &ht8);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            PUT_f16(out0, i, left, JOINED_f16(lt8, ut8));
-        } else {
-            PUT_half(out0, i, left, ht8);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt2[BLOCK / FLOATS];
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft5 = log_of_float(fi0);
+            bt2[(i - begin) / FLOATS] = ft2;
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft2 = bt2[(i - begin) / FLOATS];
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            const float_vector et8 = fma_float(absolute_float(ft4), all_float(5.0f * UNIT), absolute_float(ft7) * (3.0f * UNIT));
+            half_vector ht8;
+            doubt |= unsure_f16(ft8, et8, 2.0f, &ht8);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                PUT_f16(out0, i, left, JOINED_f16(lt8, ut8));
+            } else {
+                PUT_half(out0, i, left, ht8);
+            }
         }
     }
 }
@@ -22739,50 +23423,63 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in1, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
-        half_vector ht8;
-        doubt |= unsure_bf16(ft8, et8, 2.0f, &ht8);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt8, ut8));
-        } else {
-            PUT_half(out0, i, left, ht8);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt2[BLOCK / FLOATS];
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft5 = log_of_float(fi0);
+            bt2[(i - begin) / FLOATS] = ft2;
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft2 = bt2[(i - begin) / FLOATS];
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            const float_vector et8 = fma_float(absolute_float(ft4), all_float(5.0f * UNIT), absolute_float(ft7) * (3.0f * UNIT));
+            half_vector ht8;
+            doubt |= unsure_bf16(ft8, et8, 2.0f, &ht8);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt8, ut8));
+            } else {
+                PUT_half(out0, i, left, ht8);
+            }
         }
     }
 }
@@ -22870,57 +23567,70 @@ static void g116_f16_settled(const fused_call *call, size_t n)
     int certain = 1;
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector fi1 = FETCH_f16(in1, i, left);
-        const float_vector fi2 = FETCH_f16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
-        const float_vector ft9 = ft8 * fi2;
-        const float_vector et9 = et8 * absolute_float(fi2);
-        half_vector ht9;
-        doubt |= unsure_f16(ft9, et9, 4.0f, &ht9);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            const double_vector lt9 = lt8 * li2;
-            const double_vector ut9 = ut8 * ui2;
-            PUT_f16(out0, i, left, JOINED_f16(lt9, ut9));
-        } else {
-            PUT_half(out0, i, left, ht9);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt2[BLOCK / FLOATS];
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft5 = log_of_float(fi0);
+            bt2[(i - begin) / FLOATS] = ft2;
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_vector fi1 = FETCH_f16(in1, i, left);
+            const float_vector fi2 = FETCH_f16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft2 = bt2[(i - begin) / FLOATS];
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            const float_vector et8 = fma_float(absolute_float(ft4), all_float(5.0f * UNIT), absolute_float(ft7) * (3.0f * UNIT));
+            const float_vector ft9 = ft8 * fi2;
+            const float_vector et9 = et8 * absolute_float(fi2);
+            half_vector ht9;
+            doubt |= unsure_f16(ft9, et9, 4.0f, &ht9);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                const double_vector lt9 = lt8 * li2;
+                const double_vector ut9 = ut8 * ui2;
+                PUT_f16(out0, i, left, JOINED_f16(lt9, ut9));
+            } else {
+                PUT_half(out0, i, left, ht9);
+            }
         }
     }
 }
@@ -22940,57 +23650,70 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
     certain &= is_moderate_bf16(in2, n);
     certain &= is_moderate(call->constants[0]);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector fi1 = FETCH_bf16(in1, i, left);
-        const float_vector fi2 = FETCH_bf16(in2, i, left);
-        float_mask doubt = uncertain;
-        const float_vector ft0 = fi1 - all_float(1);
-        const float_vector ft1 = -fi0;
-        const float_vector ft2 = log1p_of_float(ft1);
-        const float_vector ft3 = maximum_float(ft2, fk0);
-        const float_vector ft4 = ft0 * ft3;
-        const float_vector ft5 = log_of_float(fi0);
-        const float_vector ft6 = maximum_float(ft5, fk0);
-        const float_vector ft7 = fi1 * ft6;
-        const float_vector ft8 = ft4 - ft7;
-        const float_vector et8 = absolute_float(ft4) * (5.0f * UNIT) + absolute_float(ft7) * (3.0f * UNIT);
-        const float_vector ft9 = ft8 * fi2;
-        const float_vector et9 = et8 * absolute_float(fi2);
-        half_vector ht9;
-        doubt |= unsure_bf16(ft9, et9, 4.0f, &ht9);
-        int again = any(doubt);
-        if (UNLIKELY(again)) {
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            const double_vector lt9 = lt8 * li2;
-            const double_vector ut9 = ut8 * ui2;
-            PUT_bf16(out0, i, left, JOINED_bf16(lt9, ut9));
-        } else {
-            PUT_half(out0, i, left, ht9);
+    for (size_t begin = 0; begin < n; begin += BLOCK) {
+        const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt2[BLOCK / FLOATS];
+        float_vector bt5[BLOCK / FLOATS];
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector ft1 = -fi0;
+            const float_vector ft2 = log1p_of_float(ft1);
+            const float_vector ft5 = log_of_float(fi0);
+            bt2[(i - begin) / FLOATS] = ft2;
+            bt5[(i - begin) / FLOATS] = ft5;
+        }
+        for (size_t i = begin; i < end; i += FLOATS) {
+            const size_t left = n - i;
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_vector fi1 = FETCH_bf16(in1, i, left);
+            const float_vector fi2 = FETCH_bf16(in2, i, left);
+            float_mask doubt = uncertain;
+            const float_vector ft0 = fi1 - all_float(1);
+            const float_vector ft2 = bt2[(i - begin) / FLOATS];
+            const float_vector ft3 = maximum_float(ft2, fk0);
+            const float_vector ft4 = ft0 * ft3;
+            const float_vector ft5 = bt5[(i - begin) / FLOATS];
+            const float_vector ft6 = maximum_float(ft5, fk0);
+            const float_vector ft7 = fi1 * ft6;
+            const float_vector ft8 = ft4 - ft7;
+            const float_vector et8 = fma_float(absolute_float(ft4), all_float(5.0f * UNIT), absolute_float(ft7) * (3.0f * UNIT));
+            const float_vector ft9 = ft8 * fi2;
+            const float_vector et9 = et8 * absolute_float(fi2);
+            half_vector ht9;
+            doubt |= unsure_bf16(ft9, et9, 4.0f, &ht9);
+            int again = any(doubt);
+            if (UNLIKELY(again)) {
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                const double_vector lt9 = lt8 * li2;
+                const double_vector ut9 = ut8 * ui2;
+                PUT_bf16(out0, i, left, JOINED_bf16(lt9, ut9));
+            } else {
+                PUT_half(out0, i, left, ht9);
+            }
         }
     }
 }

@@ -13,6 +13,9 @@
 
 #define UNIT 0x1p-24f
 
+/* Elements whose functions are evaluated before anything is made of them. */
+enum { BLOCK = 512 };
+
 /* Elements from i on, of which `left` are there: the others are read as zero and not written. */
 
 static inline void read_part(void *padded, const void *from, size_t size)
