@@ -483,6 +483,8 @@ class _Kernel:
                 yield f"        doubt |= less_float(all_float(0x1p60f), f{name});"
             elif small:
                 yield f"        doubt |= less_float(f{name}, all_float(0x1p-60f));"
+            if not small:  # zeros have signs
+                yield f"        doubt |= equal_float(f{name}, all_float(0));"
         if name in errors.computed:
             yield f"        const float_vector e{name} = {errors.computed[name]};"
 

@@ -1099,6 +1099,7 @@ static void g9_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
+            doubt |= equal_float(ft0, all_float(0));
             const float_vector ft1 = ft0 * fx0;
             half_vector ht1;
             int again = any(doubt | unclear_f16(ft1, 3.5f, &ht1));
@@ -1421,6 +1422,7 @@ static void g11_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
+            doubt |= equal_float(ft0, all_float(0));
             const float_vector ft1 = -ft0;
             const float_vector ft2 = fi0 * ft1;
             half_vector ht2;
@@ -1570,6 +1572,7 @@ static void g12_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
+            doubt |= equal_float(ft0, all_float(0));
             const float_vector ft1 = -ft0;
             const float_vector ft2 = fi0 * ft1;
             const float_vector ft3 = ft2 / all_float(2);
@@ -1730,6 +1733,7 @@ static void g13_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
+            doubt |= equal_float(ft0, all_float(0));
             const float_vector ft1 = -ft0;
             const float_vector ft2 = fi0 * ft1;
             const float_vector ft3 = ft2 / fk0;
@@ -1899,6 +1903,7 @@ static void g14_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
+            doubt |= equal_float(ft0, all_float(0));
             const float_vector ft1 = fi2 - fi1;
             const float_vector ft2 = ft1 + all_float(1);
             const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
@@ -2082,6 +2087,7 @@ static void g15_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
+            doubt |= equal_float(ft0, all_float(0));
             const float_vector ft1 = fi2 - fi1;
             const float_vector ft2 = ft1 + all_float(1);
             const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
@@ -2278,6 +2284,7 @@ static void g16_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
+            doubt |= equal_float(ft0, all_float(0));
             const float_vector ft1 = fi2 - fi1;
             const float_vector ft2 = ft1 + all_float(1);
             const float_vector et2 = absolute_float(ft1) * (1.0f * UNIT);
@@ -2456,6 +2463,7 @@ static void g17_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
+            doubt |= equal_float(ft0, all_float(0));
             const float_vector ft1 = ft0 / fx1;
             half_vector ht1;
             int again = any(doubt | unclear_f16(ft1, 4.5f, &ht1));
@@ -2707,6 +2715,7 @@ static void g19_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_mask ft0 = less_float(all_float(0), fi1);
             const float_vector ft3 = bt3[(i - begin) / FLOATS];
+            doubt |= equal_float(ft3, all_float(0));
             const float_vector ft4 = select_float(ft0, ft3, all_float(1));
             const float_vector ft5 = fi0 * ft4;
             const float_vector ft6 = ft5 * ft4;
@@ -6658,6 +6667,7 @@ static void g42_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt3[BLOCK / FLOATS];
         float_vector bt4[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -6666,6 +6676,7 @@ static void g42_f16_settled(const fused_call *call, size_t n)
             const float_vector ft2 = -ft1;
             const float_vector ft3 = exp_to_part_float(ft2);
             const float_vector ft4 = log1p_of_part_float(ft3);
+            bt3[(i - begin) / FLOATS] = ft3;
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -6673,6 +6684,8 @@ static void g42_f16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_f16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = minimum_float(fi0, all_float(0));
+            const float_vector ft3 = bt3[(i - begin) / FLOATS];
+            doubt |= equal_float(ft3, all_float(0));
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
             const float_vector ft5 = ft0 - ft4;
             half_vector ht5;
@@ -10540,6 +10553,7 @@ static void g67_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -10548,6 +10562,7 @@ static void g67_f16_settled(const fused_call *call, size_t n)
             const float_vector ft3 = -ft2;
             const float_vector ft4 = exp_to_part_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -10558,6 +10573,8 @@ static void g67_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = -fi0;
             const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = bt5[(i - begin) / FLOATS];
             const float_vector ft6 = ft1 + ft5;
             const float_vector ft7 = fi1 * ft6;
@@ -11597,6 +11614,7 @@ static void g70_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -11605,6 +11623,7 @@ static void g70_f16_settled(const fused_call *call, size_t n)
             const float_vector ft3 = -ft2;
             const float_vector ft4 = exp_to_part_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -11616,6 +11635,8 @@ static void g70_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = -fi0;
             const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = bt5[(i - begin) / FLOATS];
             const float_vector ft6 = ft1 + ft5;
             const float_vector ft7 = fi1 * ft6;
@@ -12706,6 +12727,7 @@ static void g73_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -12714,6 +12736,7 @@ static void g73_f16_settled(const fused_call *call, size_t n)
             const float_vector ft3 = -ft2;
             const float_vector ft4 = exp_to_part_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -12723,6 +12746,8 @@ static void g73_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = -fi0;
             const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = bt5[(i - begin) / FLOATS];
             const float_vector ft6 = ft1 + ft5;
             const float_vector ft7 = fi1 * ft6;
@@ -12951,6 +12976,7 @@ static void g74_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float_vector bt4[BLOCK / FLOATS];
         float_vector bt5[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
@@ -12959,6 +12985,7 @@ static void g74_f16_settled(const fused_call *call, size_t n)
             const float_vector ft3 = -ft2;
             const float_vector ft4 = exp_to_part_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
+            bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -12969,6 +12996,8 @@ static void g74_f16_settled(const fused_call *call, size_t n)
             float_mask doubt = uncertain;
             const float_vector ft0 = -fi0;
             const float_vector ft1 = maximum_float(all_float(0), ft0);
+            const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = bt5[(i - begin) / FLOATS];
             const float_vector ft6 = ft1 + ft5;
             const float_vector ft7 = fi1 * ft6;
@@ -14678,6 +14707,7 @@ static void g79_f16_settled(const fused_call *call, size_t n)
             const float_vector ft2 = maximum_float(all_float(0), ft1);
             const float_vector ft6 = bt6[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft6);
+            doubt |= equal_float(ft6, all_float(0));
             const float_vector ft7 = bt7[(i - begin) / FLOATS];
             const float_vector ft8 = ft2 + ft7;
             half_vector ht8;
@@ -15493,6 +15523,7 @@ static void g82_f16_settled(const fused_call *call, size_t n)
             const float_mask ft2 = less_float(all_float(0), ft1);
             const float_vector ft6 = bt6[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft6);
+            doubt |= equal_float(ft6, all_float(0));
             const float_vector ft7 = select_float(ft2, all_float(1), ft6);
             const float_vector ft8 = all_float(1) + ft6;
             const float_vector ft9 = ft7 / ft8;
@@ -15746,6 +15777,7 @@ static void g83_f16_settled(const fused_call *call, size_t n)
             const float_mask ft2 = less_float(all_float(0), ft1);
             const float_vector ft6 = bt6[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft6);
+            doubt |= equal_float(ft6, all_float(0));
             const float_vector ft7 = select_float(ft2, all_float(1), ft6);
             const float_vector ft8 = all_float(1) + ft6;
             const float_vector ft9 = ft7 / ft8;
@@ -16010,6 +16042,7 @@ static void g84_f16_settled(const fused_call *call, size_t n)
             const float_vector ft0 = all_float(1) - fi2;
             const float_mask ft1 = less_float(all_float(0), fi1);
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = select_float(ft1, all_float(1), ft4);
             const float_vector ft6 = ft0 * ft5;
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
@@ -16291,6 +16324,7 @@ static void g85_f16_settled(const fused_call *call, size_t n)
             const float_vector ft0 = all_float(1) - fi2;
             const float_mask ft1 = less_float(all_float(0), fi1);
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = select_float(ft1, all_float(1), ft4);
             const float_vector ft6 = ft0 * ft5;
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
@@ -16586,6 +16620,7 @@ static void g86_f16_settled(const fused_call *call, size_t n)
             const float_vector ft0 = all_float(1) - fi2;
             const float_mask ft1 = less_float(all_float(0), fi1);
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = select_float(ft1, all_float(1), ft4);
             const float_vector ft6 = ft0 * ft5;
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
@@ -16893,6 +16928,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
             const float_vector ft0 = all_float(1) - fi2;
             const float_mask ft1 = less_float(all_float(0), fi1);
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = select_float(ft1, all_float(1), ft4);
             const float_vector ft6 = ft0 * ft5;
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
@@ -17181,6 +17217,7 @@ static void g88_f16_settled(const fused_call *call, size_t n)
             const float_vector ft0 = all_float(1) - fi2;
             const float_mask ft1 = less_float(all_float(0), fi1);
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = select_float(ft1, all_float(1), ft4);
             const float_vector ft6 = ft0 * ft5;
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
@@ -17438,6 +17475,7 @@ static void g89_f16_settled(const fused_call *call, size_t n)
             const float_vector ft0 = all_float(1) - fi2;
             const float_mask ft1 = less_float(all_float(0), fi1);
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = select_float(ft1, all_float(1), ft4);
             const float_vector ft6 = ft0 * ft5;
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
@@ -17709,6 +17747,7 @@ static void g90_f16_settled(const fused_call *call, size_t n)
             const float_vector ft0 = all_float(1) - fi2;
             const float_mask ft1 = less_float(all_float(0), fi1);
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = select_float(ft1, all_float(1), ft4);
             const float_vector ft6 = ft0 * ft5;
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
@@ -17992,6 +18031,7 @@ static void g91_f16_settled(const fused_call *call, size_t n)
             const float_vector ft0 = all_float(1) - fi2;
             const float_mask ft1 = less_float(all_float(0), fi1);
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
+            doubt |= equal_float(ft4, all_float(0));
             const float_vector ft5 = select_float(ft1, all_float(1), ft4);
             const float_vector ft6 = ft0 * ft5;
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));

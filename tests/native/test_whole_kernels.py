@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aclnnop.activation.logsigmoid import log_sigmoid
 from tests.native.graphs import signatures, whole
 from tests.native.support import assert_same, in_steps, run
 from tests.native.whole import check_bound, check_range, check_rounding, is_followed, units_of
@@ -43,3 +44,11 @@ def test_nothing_is_too_large_on_the_way(kernel: Any) -> None:
     expected = rounded(kernel(x.astype(np.float64), y.astype(np.float64)), BF16).astype(BF16)
     assert_same(run(kernel, [x, y], np.empty_like(x), compute=np.float64), expected)
     assert_same(run(in_steps(kernel), [np.zeros(1, np.bool_), x, y], np.empty_like(x), compute=np.float64), expected)
+
+
+@pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
+def test_what_is_nothing_in_float32_has_the_sign_that_it_has_in_float64(dtype: np.dtype[Any]) -> None:
+    x = np.arange(80, 760).astype(dtype)
+    expected = rounded(log_sigmoid(x.astype(np.float64)), dtype).astype(dtype)
+    assert np.signbit(expected[50])
+    assert_same(run(log_sigmoid, [x], np.empty_like(x), compute=np.float64), expected)
