@@ -44,7 +44,12 @@ typedef struct {
 } header;
 
 /* The first three are known to acl_emu/native/program.py. */
-enum { MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8, CHUNK_TILES = 16, MOST_CHUNK_TILES = 256, LEAST_UNITS = 16, TOTAL_TILES = 64, BLOCK_ROWS = 64, BLOCK_COLUMNS = 256, THREADED_LANES = 1 << 17, MOST_SHARES = 16 };
+enum {
+    MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8,
+    CHUNK_TILES = 16, MOST_CHUNK_TILES = 256, LEAST_UNITS = 16, TOTAL_TILES = 64, /* of units, and units of a thread */
+    BLOCK_ROWS = 64, BLOCK_COLUMNS = 256,
+    THREADED_LANES = 1 << 17, MOST_SHARES = 16
+};
 
 typedef struct {
     const header *program;

@@ -1,7 +1,6 @@
 /* Kernels that were compiled as a whole: no registers, operands as they are stored, a row or a part of one at a time. */
 #include "engine_program.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Tiles at once where nothing has to be gathered; bfloat16 is looked at before it is used, and should still be in the first-level cache. */
