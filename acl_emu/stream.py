@@ -329,7 +329,7 @@ class Stream:
         launch = self._launch
         assert make_launch is not None
         if lib.acl_emu_lane_next(self.lane, place, launch):
-            return make_launch(launch.plan.number, ffi.unpack(launch.addresses, 8), launch.workspace)
+            return make_launch(launch.plan.number, ffi.unpack(launch.addresses, len(launch.addresses)), launch.workspace)
         with self._lock:  # whoever has got the place may not have come to use it
             return self._tasks.pop(place, None)
 
