@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import acl_emu as acl
 import aclnnop
 from acl_emu import handles, memory, observe, plans
 from tests.conftest import message, run_python
+from tests.operators.test_fused_linear_cross_entropy_loss_grad import valid
 from tests.runtime.support import SmoothL1, allocate, create_stream, create_tensor, download, held, in_thread, smooth_l1, upload
 
 PLAN, RUN = aclnnop.aclnnSmoothL1LossBackwardGetWorkspaceSize, aclnnop.aclnnSmoothL1LossBackward
@@ -380,6 +382,37 @@ def test_watched_meanwhile(call: SmoothL1) -> None:
     call.phase_one()
     again(call)
     assert len(listener.calls) == 4
+
+
+@pytest.mark.parametrize("schedule", ["lazy"], indirect=True)
+def test_a_call_of_many_tensors_that_python_takes_over(schedule: str, device: int) -> None:
+    """What C put on the stream is run by Python where somebody has begun to watch: with the addresses of all tensors."""
+    given = valid().arguments
+    memory_of = {name: upload(value) for name, value in given.items() if isinstance(value, np.ndarray)}
+    tensors = {name: create_tensor(given[name].shape, address, given[name].dtype) for name, address in memory_of.items()}
+    assert len(tensors) == 9
+    arguments = [tensors.get(name, value) for name, value in given.items()]
+
+    def run() -> tuple[bool, list[bytes]]:
+        size, executor, ret = aclnnop.aclnnFusedLinearCrossEntropyLossGradGetWorkspaceSize(*arguments)
+        assert ret == 0
+        workspace, made_in_c = allocate(size), in_c(executor)
+        for name in ("inputGradOut", "weightGradOut"):
+            assert acl.aclrtMemset(memory_of[name], given[name].nbytes, 0, given[name].nbytes) == 0
+        assert aclnnop.aclnnFusedLinearCrossEntropyLossGrad(workspace, size, executor, None) == 0
+        with observe.watched(Listener()) if made_in_c else nullcontext():
+            assert acl.aclrtSynchronizeStream(None) == acl.aclrtFree(workspace) == 0
+        return made_in_c, [download(memory_of[name], given[name].nbytes, np.uint8).tobytes() for name in ("inputGradOut", "weightGradOut")]
+
+    found = [run() for _ in range(4)]
+    assert not found[0][0]
+    assert found[3][0]
+    assert found[3][1] == found[0][1]
+    assert all(any(values) for values in found[0][1])
+    for tensor in tensors.values():
+        assert acl.aclDestroyTensor(tensor) == 0
+    for address in memory_of.values():
+        assert acl.aclrtFree(address) == 0
 
 
 # Processes
