@@ -9,6 +9,7 @@
 #undef NAME
 #undef WIDE
 #undef WIDE_COMPARED
+#undef WIDE_WORDS
 #undef SIGN_BIT
 #undef DIGITS
 #undef BIAS

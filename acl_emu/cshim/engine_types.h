@@ -56,6 +56,7 @@ typedef double_words double_mask;
 #define BARE __m512
 #define WIDE(name) _mm512_##name##_ps
 #define WIDE_COMPARED _mm512_cmp_ps_mask
+#define WIDE_WORDS _mm512_set1_epi32
 #else
 #define BARE __m256
 #define WIDE(name) _mm256_##name##_ps
@@ -84,6 +85,53 @@ static inline V NAME(exp_polynomial)(V r)
     return NAME(fma)(NAME(fma)(p45, r2, p23), r2, p01);
 }
 
+#ifdef HAS_64
+/* log(1 + f) of an f near one of 16 centers: the logarithm there, and that of a number near 1, for which a short polynomial will do. Centers
+ * are chosen so that their logarithms and reciprocals are floats, as good as exactly, and with so few digits that f - center is exact. */
+typedef struct {
+    float center[16], logarithm[16], reciprocal[16];
+} log_table;
+
+/* What is beyond the logarithm of the center that the last digits of `place` tell; a, b and c are of the polynomial. */
+static inline V beyond_center(const log_table *table, V f, __m512i place, float a, float b, float c)
+{
+    const V rest = f - (V)_mm512_permutexvar_ps(place, _mm512_loadu_ps(table->center));
+    const V reciprocal = (V)_mm512_permutexvar_ps(place, _mm512_loadu_ps(table->reciprocal)), z = rest * reciprocal;
+    return NAME(fma)(rest, reciprocal, NAME(fma)(NAME(fma)((V){} + c, z, (V){} + b), z, (V){} + a) * (z * z));
+}
+
+static inline V at_center(const log_table *table, __m512i place)
+{
+    return (V)_mm512_permutexvar_ps(place, _mm512_loadu_ps(table->logarithm));
+}
+
+/* For f from -¼ to ½; those below 0 come last. */
+static const log_table logs = {
+    {0.0f, 0.05113578f, 0.099650145f, 0.15018082f, 0.19971514f, 0.2510972f, 0.3006122f, 0.34896994f, 0.39956236f, 0.45012355f, 0.50030994f, -0.25110507f, -0.20083714f, -0.14941025f, -0.09943056f, -0.05093479f},
+    {0.0f, 0.049871273f, 0.09499208f, 0.13991916f, 0.18208414f, 0.22402093f, 0.2628351f, 0.2993413f, 0.3361596f, 0.37164876f, 0.40567172f, -0.2891566f, -0.22419052f, -0.16182534f, -0.104728006f, -0.05227777f},
+    {1.0f, 0.9513519f, 0.90938014f, 0.8694285f, 0.8335312f, 0.7992984f, 0.7688687f, 0.74130636f, 0.71450907f, 0.6895964f, 0.66652894f, 1.3353008f, 1.2513094f, 1.1756549f, 1.1104085f, 1.0536684f},
+};
+
+static inline V NAME(log_polynomial)(V f, V k)
+{
+    const __m512i place = (__m512i)NAME(fma)(f, (V){} + 20.0f, (V){} + ROUNDING);
+    const V tail = beyond_center(&logs, f, place, -0.49999994f, 0.3334653f, -0.25025362f);
+    return NAME(fma)(k, (V){} + LN2_HIGH, at_center(&logs, place) + NAME(fma)(k, (V){} + LN2_LOW, tail));
+}
+
+/* For f from 0 to 1. */
+static const log_table logs_to_one = {
+    {0.0f, 0.06711173f, 0.13419795f, 0.19971514f, 0.26567388f, 0.3321345f, 0.39956236f, 0.46644282f, 0.5325296f, 0.60116005f, 0.6671908f, 0.73420644f, 0.80091596f, 0.86777353f, 0.93213844f, 1.0f},
+    {0.0f, 0.06495568f, 0.12592575f, 0.18208414f, 0.23560469f, 0.28678253f, 0.3361596f, 0.38283962f, 0.4269197f, 0.4707284f, 0.51114005f, 0.5505499f, 0.5882954f, 0.6247471f, 0.6586274f, 0.6931472f},
+    {1.0f, 0.937109f, 0.8816803f, 0.8335312f, 0.79009295f, 0.75067496f, 0.71450907f, 0.68192226f, 0.65251595f, 0.6245472f, 0.5998114f, 0.5766326f, 0.555273f, 0.5353968f, 0.51756126f, 0.5f},
+};
+
+static inline V log1p_of_part_float(V x)
+{
+    const __m512i place = (__m512i)NAME(fma)(x, (V){} + 15.0f, (V){} + ROUNDING);
+    return at_center(&logs_to_one, place) + beyond_center(&logs_to_one, x, place, -0.5000006f, 0.33351877f, -0.24941584f);
+}
+#else
 static inline V NAME(log_polynomial)(V f, V k)
 {
     const V f2 = f * f, f4 = f2 * f2;
@@ -96,6 +144,7 @@ static inline V NAME(log_polynomial)(V f, V k)
     const V tail = NAME(fma)(f2, (V){} - 0.5f, NAME(fma)(p * f, f2, k * LN2_LOW));
     return NAME(fma)(k, (V){} + LN2_HIGH, f + tail);
 }
+#endif
 
 static inline V NAME(reduced)(V x, V k)
 {
@@ -206,11 +255,11 @@ static inline V exp_of_product_float(V x, V y)
 /* log(x / (1 - x)), with what the difference and the quotient lose. */
 static inline V log_of_odds_float(V x)
 {
-    const V one = all_float(1), zero = all_float(0), whole = one - x, odds = x / whole;
+    const V one = all_float(1), whole = one - x, odds = x / whole;
     const V rest = (lost_of_product(odds, whole, x) - odds * (one - whole - x)) / whole;
     V k;
-    const V m = split_float(odds, &k, 1), value = log_polynomial_float(m - one + scaled_float(rest, -k), k);
-    return beyond_float(odds, select_float(less_float(odds, zero), all_float(NAN), value), all_float(-INFINITY));
+    const V m = split_float(odds, &k, 1);
+    return log_beyond_float(odds, log_polynomial_float(m - one + scaled_float(rest, -k), k));
 }
 
 #include "engine_forget.h"
@@ -226,6 +275,7 @@ static inline V log_of_odds_float(V x)
 #define BARE __m512d
 #define WIDE(name) _mm512_##name##_pd
 #define WIDE_COMPARED _mm512_cmp_pd_mask
+#define WIDE_WORDS _mm512_set1_epi64
 #else
 #define BARE __m256d
 #define WIDE(name) _mm256_##name##_pd

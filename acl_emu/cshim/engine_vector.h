@@ -166,15 +166,23 @@ static inline V NAME(exp_of_rest)(V r, V k)
     return NAME(scaled)(NAME(fma)(NAME(fma)(NAME(exp_polynomial)(r), r, one), r, one), k);
 }
 
-/* x > 0 between √½ and √2, and the power of two that it was scaled by; tiny numbers only where it says so. */
+/* x > 0 between √½ and √2, where logarithms come from a table between ¾ and 1½, and the power of two that it was scaled by; tiny numbers only
+ * where it says so. */
 static inline V NAME(split)(V x, V *k, int may_be_tiny)
 {
 #ifdef HAS_64
-    const V m = (V)WIDE(getmant)((BARE)x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src), e = (V)WIDE(getexp)((BARE)x);
-    const M high = NAME(less_equal)(NAME(all)(ROOT_OF_TWO), m);
+    const V one = NAME(all)(1), e = (V)WIDE(getexp)((BARE)x);
     (void)may_be_tiny;
-    *k = (V)WIDE(mask_add)((BARE)e, high, (BARE)e, (BARE)NAME(all)(1));
+#if DIGITS == 23
+    const V m = (V)WIDE(getmant)((BARE)x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_src);
+    *k = (V)WIDE(mask_add)((BARE)e, NAME(less)(m, one), (BARE)e, (BARE)one);
+    return m;
+#else
+    const V m = (V)WIDE(getmant)((BARE)x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
+    const M high = NAME(less_equal)(NAME(all)(ROOT_OF_TWO), m);
+    *k = (V)WIDE(mask_add)((BARE)e, high, (BARE)e, (BARE)one);
     return (V)WIDE(mask_mul)((BARE)m, high, (BARE)m, (BARE)NAME(all)((T)0.5));
+#endif
 #else
     const M tiny = x < LEAST_NORMAL;
     const V normal = may_be_tiny ? NAME(select)(tiny, x * SCALE_UP, x) : x;
@@ -187,18 +195,24 @@ static inline V NAME(split)(V x, V *k, int may_be_tiny)
 #endif
 }
 
-/* `value`, but for arguments of which a logarithm is not computed: what is no number or infinite stays, zeros get `at_zero`. */
-static inline V NAME(beyond)(V x, V value, V at_zero)
+/* log(x), computed as `value`, but for an x of which it is not: what is no number or infinite stays, zeros and what is below have their own. */
+static inline V NAME(log_beyond)(V x, V value)
 {
+#ifdef HAS_64
+    /* By kinds of x, a digit each, the last for NaN: what is above 0 keeps the value. */
+    return (V)WIDE(fixupimm)((BARE)value, (BARE)x, WIDE_WORDS(0x03530422), 0);
+#else
     const V infinity = NAME(all)((T)INFINITY), zero = NAME(all)(0);
-    return NAME(select)(NAME(less)(x, infinity), NAME(select)(NAME(equal)(x, zero), at_zero, value), x);
+    const V inside = NAME(select)(NAME(less)(x, zero), NAME(all)((T)NAN), value);
+    return NAME(select)(NAME(less)(x, infinity), NAME(select)(NAME(equal)(x, zero), -infinity, inside), x);
+#endif
 }
 
 static inline V NAME(log_of)(V x)
 {
     V k;
-    const V m = NAME(split)(x, &k, 1), value = NAME(log_polynomial)(m - 1, k), zero = NAME(all)(0);
-    return NAME(beyond)(x, NAME(select)(NAME(less)(x, zero), NAME(all)((T)NAN), value), NAME(all)((T)-INFINITY));
+    const V m = NAME(split)(x, &k, 1);
+    return NAME(log_beyond)(x, NAME(log_polynomial)(m - 1, k));
 }
 
 static inline V NAME(log1p_of)(V x)
@@ -206,14 +220,19 @@ static inline V NAME(log1p_of)(V x)
     const V one = NAME(all)(1), whole = x + one;
     V k;
     const V m = NAME(split)(whole, &k, 0);
+#if defined(HAS_64) || defined(HAS_32)
+    const V power = NAME(scaled)(one, -k), f = NAME(fma)(x, power, power - one);
+    (void)m;
+#else
     /* What the sum lost, exact in either order of magnitude; nothing that counts of a large number. */
     const V rest = NAME(select)(NAME(less)(x, one), x - (whole - one), one - (whole - x));
-    const V lost = NAME(select)(NAME(less)(x, NAME(all)(ROUNDING)), NAME(scaled)(rest, -k), NAME(all)(0));
-    const V value = NAME(log_polynomial)(m - one + lost, k);
-    const V inside = NAME(select)(NAME(less)(x, -one), NAME(all)((T)NAN), value);
-    return NAME(beyond)(x, NAME(select)(NAME(equal)(x, -one), NAME(all)((T)-INFINITY), inside), x);
+    const V f = m - one + NAME(select)(NAME(less)(x, NAME(all)(ROUNDING)), NAME(scaled)(rest, -k), NAME(all)(0));
+#endif
+    const V value = NAME(log_beyond)(whole, NAME(log_polynomial)(f, k));
+    return (V)((I)value | ((I)x & SIGN_BIT)); /* zeros keep their sign */
 }
 
+#if !defined(HAS_64) || DIGITS != 23 /* floats have a table there */
 /* The same for numbers from 0 to 1, of which exponentials are often known to be. */
 static inline V NAME(log1p_of_part)(V x)
 {
@@ -222,3 +241,4 @@ static inline V NAME(log1p_of_part)(V x)
     const V m = NAME(select)(high, whole * half, whole), rest = NAME(select)(high, lost * half, lost);
     return NAME(log_polynomial)(m - one + rest, NAME(number)(high));
 }
+#endif
