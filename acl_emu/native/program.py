@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from acl_emu import soc
 from acl_emu.native.trace import Graph, Node, Shape, Untraceable, long_axes
 
 # What follows is known to acl_emu/cshim/engine.c and engine.h.
@@ -246,7 +247,7 @@ class _Compiler:
         if shape == _ROWS and in_parts and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
         if shape == _COLUMNS:
-            lanes = max(16, min(2 * lanes, -(-size[1] // 4 // 16) * 16))
+            lanes = max(16, min(2 * lanes, -(-size[1] // soc.threads() // 16) * 16))  # long pieces of rows, and something for each thread
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
 
     def _rows_of(self, order: list[int], least: int) -> tuple[list[int], list[int]]:
