@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 
 import numpy as np
 import pytest
 
-from acl_emu import matmul as module
 from acl_emu.matmul import matmul
 from tests.conftest import run_python
 
@@ -45,19 +43,3 @@ def test_numbers_of_threads_agree() -> None:
     assert runs[0].stdout == runs[1].stdout == runs[2].stdout
 
 
-def test_the_program_keeps_its_number_of_threads() -> None:
-    blas = module._blas()
-    if blas is None:
-        pytest.skip("numpy uses another BLAS than OpenBLAS")
-    before = blas.get_threads()
-    blas.set_threads(2)
-    try:
-        a = np.ones((600, 600), np.float32)
-        threads = [threading.Thread(target=lambda: matmul(a, a, np.empty_like(a))) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert blas.get_threads() == 2
-    finally:
-        blas.set_threads(before)
