@@ -80,22 +80,33 @@ def product(a: Layout, b: Layout, out: Layout, *, add: bool = False, plus: Sum |
     """The product of matrices that lie like these."""
     (rows, inner), columns = a.shape, b.shape[1]
     added = out if plus is None else plus.added
-    matrices = [_strides(a, (rows, inner)), _strides(b, (inner, columns)), _strides(out, (rows, columns)), _strides(added, (rows, columns))]
-    codes = [DTYPES.index(layout.dtype.name) for layout in (a, b, out, added)]
-    order = [0, 1, 2, 3][: 3 if plus is None else 4]
-    stands = columns > 1 and matrices[2][1] != out.dtype.itemsize and matrices[2][0] == out.dtype.itemsize
+    layouts = ((a, (rows, inner)), (b, (inner, columns)), (out, (rows, columns)), (added, (rows, columns)))
+    matrices = [_Matrix(place, DTYPES.index(layout.dtype.name), *_strides(layout, shape)) for place, (layout, shape) in enumerate(layouts)]
+    item = out.dtype.itemsize
+    stands = columns > 1 and matrices[2].down == item != matrices[2].across
     if not add and (stands or columns < min(rows, _FEW_COLUMNS)):
         rows, columns = columns, rows
-        matrices = [(across, down) for down, across in matrices]
-        for places in (matrices, codes, order):
-            places[:2] = places[1::-1]
+        matrices = [matrices[place].turned for place in (1, 0, 2, 3)]
     if columns == 1:
-        matrices[2] = matrices[2][0], out.dtype.itemsize
-    numbers = [number for code, strides in zip(codes, matrices, strict=True) for number in (0, code, *strides)]
-    factors = (1.0, 0.0) if plus is None else plus[1:]
-    ends = np.array(factors, np.float32).astype(np.float64).view(np.int64).tolist()
-    call = (rows, inner, columns, *numbers, *ends, int(taken), int(add), int(plus is not None))
-    return Product(call, tuple(order), 2.0 * rows * inner * columns >= _THREADED_FLOPS)
+        matrices[2] = matrices[2]._replace(across=item)
+    lying = [number for _, *numbers in matrices for number in (0, *numbers)]
+    factors = np.array((1, 0) if plus is None else plus[1:], np.float32).astype(np.float64).view(np.int64).tolist()
+    numbers = (rows, inner, columns, *lying, *factors, int(taken), int(add), int(plus is not None))
+    order = tuple(matrix.place for matrix in matrices[: 3 if plus is None else 4])
+    return Product(numbers, order, 2.0 * rows * inner * columns >= _THREADED_FLOPS)
+
+
+class _Matrix(NamedTuple):
+    place: int
+    """Among the addresses."""
+    dtype: int
+    down: int
+    """Bytes between rows; ``across``: between columns."""
+    across: int
+
+    @property
+    def turned(self) -> _Matrix:
+        return self._replace(down=self.across, across=self.down)
 
 
 def _strides(matrix: Layout, shape: Sequence[int]) -> tuple[int, int]:

@@ -18,8 +18,7 @@ enum {
     LEFT_ROOM = 17 << 13, /* numbers of the left matrix that a thread packs: half of a second-level cache */
     RIGHT_ROOM = 17 << 17, /* numbers of the right matrix that all of them share */
     PACKED_DEPTH = 64, PACKED_PANELS = 8, /* what is packed at a time: some lines of panels side by side */
-    OWN_SLIVERS = 4, /* that a thread packs for itself alone */
-    OWN_ROOM = LEFT_ROOM + OWN_SLIVERS * (MOST_DEPTH + VECTOR) * MOST_WIDTH,
+    OWN_ROOM = LEFT_ROOM + (MOST_DEPTH + VECTOR) * MOST_WIDTH, /* of a thread: also for columns that it does not share */
     MOST_SUMS = 1 << 9, /* of a tile */
 };
 
@@ -125,11 +124,10 @@ static void multiply_panels(void *argument)
         const int64_t first = work->slivers * group / work->groups, end = work->slivers * (group + 1) / work->groups;
         pack_panels(work, left, code->width, &work->a, work->a.down, work->a.across, code->rows, panel, panel + count, work->whole->rows);
         for (int64_t sliver = first; sliver < end; sliver++) {
-            const int64_t own = (sliver - first) % OWN_SLIVERS;
-            if (work->alone && !own) {
-                pack_columns(work, right, sliver, at_most(sliver + OWN_SLIVERS, end));
+            if (work->alone) {
+                pack_columns(work, right, sliver, sliver + 1);
             }
-            const float *b = work->alone ? right + own * right_size : work->shared + sliver * right_size;
+            const float *b = work->alone ? right : work->shared + sliver * right_size;
             const int64_t column = sliver * code->columns, columns = at_most(work->columns - column, code->columns);
             for (int64_t p = 0; p < count; p++) {
                 const int64_t row = (panel + p) * code->rows, rows = at_most(work->whole->rows - row, code->rows);

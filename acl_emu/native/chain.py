@@ -123,9 +123,7 @@ class Chain:
         else:
             self._add(program.function, program.numbers, (*reads, *writes), threaded=True)
 
-    def product(
-        self, a: Part, b: Part, out: Part, *, add: bool = False, plus: Sum | None = None, taken: Taken = Taken.UNCHANGED
-    ) -> None:
+    def product(self, a: Part, b: Part, out: Part, *, add: bool = False, plus: Sum | None = None, taken: Taken = Taken.UNCHANGED) -> None:
         """Next, what ``matmul`` does; what is added is a part, too."""
         layout = None if plus is None else plus._replace(added=plus.added.layout)
         call = product(a.layout, b.layout, out.layout, add=add, plus=layout, taken=taken)
