@@ -34,7 +34,8 @@ def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 CODE = """
 import hashlib, numpy as np
 from acl_emu.matmul import Sum, matmul
-for rows, inner, columns in ((64, 512, 64), (512, 64, 64), (64, 64, 512), (1024, 300, 700), (1, 4096, 64), (33, 4097, 31), (300, 64, 5000), (700, 3000, 9)):
+SHAPES = ((64, 512, 64), (512, 64, 64), (64, 64, 512), (1024, 300, 700), (1, 4096, 64), (33, 4097, 31), (300, 64, 5000), (700, 3000, 9))
+for rows, inner, columns in SHAPES:
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((rows, inner), (inner, columns)))
     out, halves = np.empty((rows, columns), np.float32), np.ones((rows, columns), np.float16)

@@ -111,6 +111,18 @@ static int64_t take_panels(block *work, int64_t *first)
     return count;
 }
 
+/* What a tile is added to is there by the time that its sums are. */
+static void ask_for(const matrix *added, int64_t row, int64_t column, int64_t rows, int64_t columns)
+{
+    enum { LINE = 64 };
+    for (int64_t r = row; r < row + rows; r++) {
+        const char *place = added->memory + r * added->down + column * added->across;
+        for (int64_t n = 0; n < columns * added->across; n += LINE) {
+            __builtin_prefetch(place + n);
+        }
+    }
+}
+
 static void multiply_panels(void *argument)
 {
     block *work = argument;
@@ -131,6 +143,9 @@ static void multiply_panels(void *argument)
             const int64_t column = sliver * code->columns, columns = at_most(work->columns - column, code->columns);
             for (int64_t p = 0; p < count; p++) {
                 const int64_t row = (panel + p) * code->rows, rows = at_most(work->whole->rows - row, code->rows);
+                if (work->end.complete && work->end.added.memory && work->end.added.across <= (int64_t)sizeof(float)) {
+                    ask_for(&work->end.added, row, work->column + column, rows, columns);
+                }
                 code->multiply(sums, left + p * left_size, b, work->depth, rows, columns);
                 code->finish(&work->end, sums, row, work->column + column, rows, columns);
             }
