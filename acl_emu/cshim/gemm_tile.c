@@ -40,10 +40,34 @@ INLINED void load_whole(float *to, const char *from, int64_t dtype, int64_t coun
     }
 }
 
+#ifdef HAS_64
+/* Less contiguous elements than a vector has as floats, and zeros. */
+INLINED float_vector read_some(const char *from, int64_t dtype, int64_t count)
+{
+    const float_mask some = first_ones((size_t)count);
+    if (dtype == F32) {
+        return (float_vector)_mm512_maskz_loadu_ps(some, from);
+    }
+    uint16_t halves[FLOATS];
+    _mm256_storeu_si256((__m256i *)halves, _mm256_maskz_loadu_epi16(some, from));
+    return dtype == F16 ? read_f16(halves) : read_bf16(halves);
+}
+#endif
+
 /* Up to COLUMNS or WIDTH elements as floats, and zeros up to whole vectors. */
 INLINED void load(float *to, const char *from, int64_t stride, int64_t dtype, int64_t count)
 {
     const int64_t item = item_of(dtype);
+#ifdef HAS_64
+    if (stride == item) {
+        const int64_t whole = count / FLOATS * FLOATS;
+        load_whole(to, from, dtype, whole);
+        if (whole < count) {
+            write_float(to + whole, read_some(from + whole * item, dtype, count - whole));
+        }
+        return;
+    }
+#endif
     char own[COLUMNS * sizeof(float)];
     if (stride != item || count % FLOATS) {
         memset(own, 0, sizeof own);
