@@ -1,120 +1,139 @@
-"""Matrix products whose bits do not depend on the number of threads.
-
-A BLAS that works on several threads chooses other kernels and other partial sums than on one. Here every product is cut into the
-same tiles on every machine, each tile is computed by one thread, and only the assignment of tiles to threads varies.
-"""
+"""Matrix products whose bits depend neither on the number of threads nor on how matrices lie in memory."""
 
 from __future__ import annotations
 
 import ctypes
-from functools import lru_cache
+import enum
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from acl_emu import soc
-from acl_emu.native import Layout, layout_of
-from acl_emu.native.engine import address_of
+from acl_emu.native import Layout, apply, layout_of
+from acl_emu.native.casting import cast
+from acl_emu.native.engine import DONE
 from acl_emu.native.functions import function
+from acl_emu.native.program import DTYPES
 
 Array = npt.NDArray[Any]
 
-# Tiles are a quarter of the product each way, so that many threads have something to do, within these bounds: smaller ones spend their
-# time on packing, larger ones gain nothing.
-_ROWS = (256, 1024)
-_COLUMNS = (512, 4096)
-_STEP = 16
 # Waking a thread costs some 10 µs.
 _THREADED_FLOPS = 10e6
+# With fewer columns than rows, and less than these, it is the transposed product that makes use of whole vectors.
+_FEW_COLUMNS = 16
 FUNCTION = "acl_emu_gemm_run"
 
 
-def matmul(a: Array, b: Array, out: Array, *, add: bool = False) -> None:
-    """``out = a @ b``, or ``out += a @ b``, for FLOAT matrices; the rows of ``out`` are contiguous."""
-    run = function(FUNCTION)
-    a, b = (matrix if _as_blas(layout_of(matrix)) else np.ascontiguousarray(matrix) for matrix in (a, b))
-    call = product(*map(layout_of, (a, b, out)), add=add)
-    if call is not None and run is not None:
-        addresses = (ctypes.c_int64 * 3)(*(array.ctypes.data for array in (a, b, out)))
-        run((ctypes.c_int64 * len(call.numbers))(*call.numbers), addresses, ctypes.c_int64(soc.threads() if call.threaded else 1))
-        return
-    tile_rows, tile_columns = _tile(len(a), b.shape[1])
-    for row in range(0, len(a), tile_rows):
-        for column in range(0, b.shape[1], tile_columns):
-            down, across = slice(row, row + tile_rows), slice(column, column + tile_columns)
-            part = a[down] @ b[:, across]
-            out[down, across] = out[down, across] + part if add else part
+class Taken(enum.IntEnum):
+    """What factors are rounded to before they are multiplied. The order is known to acl_emu/cshim/gemm.h."""
+
+    UNCHANGED = 0
+    AS_HALF = 1
+    AS_HF32 = 2
+
+
+class Sum(NamedTuple):
+    """What becomes of a product: ``alpha`` times it plus ``beta`` times something."""
+
+    added: Any
+    """An array, or how one lies; it broadcasts to the product."""
+    alpha: float
+    beta: float
+
+
+def matmul(a: Array, b: Array, out: Array, *, add: bool = False, plus: Sum | None = None, taken: Taken = Taken.UNCHANGED) -> None:
+    """``out = a @ b``, or what ``plus`` makes of that, accumulated in FLOAT and rounded once to the type of ``out``.
+
+    ``add``: ``out += a @ b``, in FLOAT with contiguous rows. What is added may be ``out`` itself, else nothing shares memory with it.
+    """
+    run = function(FUNCTION, ctypes.c_int64)
+    if run is not None:
+        layout = None if plus is None else plus._replace(added=layout_of(plus.added))
+        call = product(*map(layout_of, (a, b, out)), add=add, plus=layout, taken=taken)
+        arrays = [array.ctypes.data for array in (a, b, out, *(() if plus is None else (plus.added,)))]
+        addresses = (ctypes.c_int64 * len(arrays))(*(arrays[place] for place in call.order))
+        threads = soc.threads() if call.threaded else 1
+        if run((ctypes.c_int64 * len(call.numbers))(*call.numbers), addresses, ctypes.c_int64(threads)) == DONE:
+            return
+    with np.errstate(all="ignore"):
+        total = np.matmul(*(rounded(matrix.astype(np.float32, copy=False), taken) for matrix in (a, b)))
+    if plus is not None:
+        apply(weighted_sum, (total, plus.added), (out,), alpha=np.float32(plus.alpha), beta=np.float32(plus.beta))
+    elif add:
+        out += total
+    else:
+        cast(total, out)
 
 
 class Product(NamedTuple):
     """A product, as ``acl_emu_gemm_run`` does it."""
 
     numbers: tuple[int, ...]
+    order: tuple[int, ...]
+    """Of the addresses of both matrices, the result and what is added."""
     threaded: bool
 
 
-def product(a: Layout, b: Layout, out: Layout, *, add: bool = False) -> Product | None:
-    """The product of matrices that lie like these, the rows of ``out`` contiguous; None where BLAS cannot multiply them as they lie."""
+def product(a: Layout, b: Layout, out: Layout, *, add: bool = False, plus: Sum | None = None, taken: Taken = Taken.UNCHANGED) -> Product:
+    """The product of matrices that lie like these."""
     (rows, inner), columns = a.shape, b.shape[1]
-    blas, of_a, of_b = _blas(), _as_blas(a), _as_blas(b)
-    if blas is None or not inner or of_a is None or of_b is None:
-        return None
-    (a_transposed, a_lead), (b_transposed, b_lead) = of_a, of_b
-    numbers = (
-        *(blas.sgemm, blas.wide, *map(address_of, (blas.get_threads, blas.set_threads)), rows, inner, columns, a_transposed, b_transposed),
-        *(a_lead, b_lead, max(out.strides[0] // out.dtype.itemsize, columns), *_tile(rows, columns), add),
-    )
-    return Product(numbers, 2.0 * rows * inner * columns >= _THREADED_FLOPS)
+    added = out if plus is None else plus.added
+    layouts = ((a, (rows, inner)), (b, (inner, columns)), (out, (rows, columns)), (added, (rows, columns)))
+    matrices = [_Matrix(place, DTYPES.index(layout.dtype.name), *_strides(layout, shape)) for place, (layout, shape) in enumerate(layouts)]
+    item = out.dtype.itemsize
+    stands = columns > 1 and matrices[2].down == item != matrices[2].across
+    if not add and (stands or columns < min(rows, _FEW_COLUMNS)):
+        rows, columns = columns, rows
+        matrices = [matrices[place].turned for place in (1, 0, 2, 3)]
+    if columns == 1:
+        matrices[2] = matrices[2]._replace(across=item)
+    lying = [number for _, *numbers in matrices for number in (0, *numbers)]
+    factors = np.array((1, 0) if plus is None else plus[1:], np.float32).astype(np.float64).view(np.int64).tolist()
+    numbers = (rows, inner, columns, *lying, *factors, int(taken), int(add), int(plus is not None))
+    order = tuple(matrix.place for matrix in matrices[: 3 if plus is None else 4])
+    return Product(numbers, order, 2.0 * rows * inner * columns >= _THREADED_FLOPS)
 
 
-def _tile(rows: int, columns: int) -> tuple[int, int]:
-    return _edge(rows, *_ROWS), _edge(columns, *_COLUMNS)
+class _Matrix(NamedTuple):
+    place: int
+    """Among the addresses."""
+    dtype: int
+    down: int
+    """Bytes between rows; ``across``: between columns."""
+    across: int
+
+    @property
+    def turned(self) -> _Matrix:
+        return self._replace(down=self.across, across=self.down)
 
 
-def _edge(length: int, least: int, most: int) -> int:
-    """The length of a tile, which depends on nothing but that of the product."""
-    quarter = -(-length // (4 * _STEP)) * _STEP
-    return min(max(quarter, least), most)
+def _strides(matrix: Layout, shape: Sequence[int]) -> tuple[int, int]:
+    """Bytes between rows and between columns of a matrix that broadcasts to a shape."""
+    missing = 2 - len(matrix.shape)
+    given = zip((1,) * missing + matrix.shape, (0,) * missing + matrix.strides, shape, strict=True)
+    down, across = (stride if length == wanted else 0 for length, stride, wanted in given)
+    return down, across
 
 
-def _as_blas(matrix: Layout) -> tuple[int, int] | None:
-    """Whether it is the columns, not the rows, that are contiguous, and the distance between them; None where neither are."""
-    rows, columns = matrix.shape
-    down, across = (stride // matrix.dtype.itemsize for stride in matrix.strides)
-    if (across == 1 or columns == 1) and (down >= columns or rows == 1):
-        return 0, max(down, columns)
-    if (down == 1 or rows == 1) and (across >= rows or columns == 1):
-        return 1, max(across, rows)
-    return None
+def rounded(values: Array, taken: Taken) -> Array:
+    """FLOAT factors as they are multiplied."""
+    return values if taken is Taken.UNCHANGED else to_half(values) if taken is Taken.AS_HALF else to_hf32(values)
 
 
-class _Blas(NamedTuple):
-    """numpy's OpenBLAS."""
-
-    sgemm: int
-    """The address of cblas_sgemm."""
-    wide: bool
-    """Whether its integers have 64 bits."""
-    get_threads: Any
-    set_threads: Any
+def to_half(values: Array) -> Array:
+    """What FLOAT16 makes of them."""
+    return values.astype(np.float16).astype(np.float32)
 
 
-@lru_cache(maxsize=None)
-def _blas() -> _Blas | None:
-    """The BLAS that numpy has loaded; None where it is no OpenBLAS."""
-    try:
-        with open("/proc/self/maps") as maps:
-            paths = {line.split(maxsplit=5)[5].rstrip("\n") for line in maps if "openblas" in line}
-    except OSError:
-        return None
-    for path in sorted(paths):
-        library = ctypes.CDLL(path)
-        for prefix in ("scipy_", ""):
-            for suffix in ("64_", ""):
-                names = [f"{prefix}{name}{suffix}" for name in ("cblas_sgemm", "openblas_get_num_threads", "openblas_set_num_threads")]
-                if all(hasattr(library, name) for name in names):
-                    sgemm, get, change = (getattr(library, name) for name in names)
-                    change.restype = None
-                    return _Blas(address_of(sgemm), suffix == "64_", get, change)
-    return None
+def to_hf32(values: Array) -> Array:
+    """What HFLOAT32 makes of them: FLOAT with 11 of the 23 bits behind the point, rounded to nearest even."""
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    shortened = (bits + np.uint32(0x7FF) + ((bits >> 12) & np.uint32(1))) & np.uint32(0xFFFFF000)
+    return np.where(np.isfinite(values), shortened.view(np.float32), values)
+
+
+def weighted_sum(product: Array, added: Array, *, alpha: float, beta: float) -> Array:
+    """The sum of both, each times its factor."""
+    return product * alpha + added * beta

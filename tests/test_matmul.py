@@ -1,8 +1,8 @@
-"""Matrix products: right, and the same whatever the number of threads."""
+"""Matrix products: right, and the same whatever the number of threads and the layout."""
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,54 +10,57 @@ import pytest
 from acl_emu import matmul as module
 from acl_emu.matmul import matmul
 from tests.conftest import run_python
+from tests.native.products import SHAPES, check_bits, check_rounded_factors, check_special_numbers, check_values
 
 
-@pytest.mark.parametrize(("rows", "inner", "columns"), [(1, 1, 1), (3, 0, 4), (5, 7, 1300), (1300, 7, 5), (1025, 3, 1024), (512, 512, 513)])
-@pytest.mark.parametrize("layout", ["rows", "columns", "strided"])
-def test_values(rows: int, inner: int, columns: int, layout: str) -> None:
-    rng = np.random.default_rng(0)
-    a, b = rng.integers(-9, 9, (rows, inner)).astype(np.float32), rng.integers(-9, 9, (inner, columns)).astype(np.float32)
-    if layout == "columns":
-        a, b = np.asfortranarray(a), np.asfortranarray(b)
-    elif layout == "strided":
-        a, b = a.repeat(2, axis=1)[:, ::2], b.repeat(3, axis=1)[:, ::3]
-    out = np.full((rows, columns), np.nan, np.float32)
-    matmul(a, b, out)
-    np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64))
+@pytest.mark.parametrize(("rows", "inner", "columns"), SHAPES)
+def test_values(rows: int, inner: int, columns: int) -> None:
+    check_values(rows, inner, columns)
+    check_bits(rows, inner, columns)
+
+
+@pytest.mark.parametrize(("rows", "inner", "columns"), [(4, 5, 6), (31, 300, 67), (500, 260, 45)])
+def test_special_numbers(rows: int, inner: int, columns: int) -> None:
+    check_special_numbers(rows, inner, columns)
+    check_rounded_factors(rows, inner, columns)
+
+
+def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "function", lambda *_: None)
+    check_values(15, 17, 33)
+    check_rounded_factors(4, 5, 6)
 
 
 CODE = """
 import hashlib, numpy as np
-from acl_emu.matmul import matmul
-for rows, inner, columns in ((64, 512, 64), (512, 64, 64), (64, 64, 512), (1024, 300, 700), (1, 4096, 64), (33, 4097, 31), (300, 64, 5000)):
+from acl_emu.matmul import Sum, matmul
+SHAPES = ((64, 512, 64), (512, 64, 64), (64, 64, 512), (1024, 300, 700), (1, 4096, 64), (33, 4097, 31), (300, 64, 5000), (700, 3000, 9))
+for rows, inner, columns in SHAPES:
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((rows, inner), (inner, columns)))
-    out = np.empty((rows, columns), np.float32)
+    out, halves = np.empty((rows, columns), np.float32), np.ones((rows, columns), np.float16)
     matmul(a, b, out)
-    print(hashlib.sha256(out.tobytes()).hexdigest())
+    matmul(a, b, halves, plus=Sum(halves, 0.1, 0.3))
+    print(hashlib.sha256(out.tobytes() + halves.tobytes()).hexdigest())
 """
 
 
 def test_numbers_of_threads_agree() -> None:
     runs = [run_python(CODE, ACL_EMU_THREADS=count) for count in ("1", "2", "3")]
     assert all(run.returncode == 0 for run in runs), [run.stderr for run in runs]
-    assert len(runs[0].stdout.splitlines()) == 7
+    assert len(runs[0].stdout.splitlines()) == 8
     assert runs[0].stdout == runs[1].stdout == runs[2].stdout
 
 
-def test_the_program_keeps_its_number_of_threads() -> None:
-    blas = module._blas()
-    if blas is None:
-        pytest.skip("numpy uses another BLAS than OpenBLAS")
-    before = blas.get_threads()
-    blas.set_threads(2)
-    try:
-        a = np.ones((600, 600), np.float32)
-        threads = [threading.Thread(target=lambda: matmul(a, a, np.empty_like(a))) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert blas.get_threads() == 2
-    finally:
-        blas.set_threads(before)
+def test_several_at_once() -> None:
+    a = np.random.default_rng(0).standard_normal((600, 600)).astype(np.float32)
+
+    def squared(_: int) -> np.ndarray:
+        out = np.empty_like(a)
+        matmul(a, a, out)
+        return out
+
+    with ThreadPoolExecutor(4) as pool:
+        first, *others = pool.map(squared, range(12))
+    for other in others:
+        np.testing.assert_array_equal(other, first)

@@ -57,6 +57,7 @@ def compile_engine(target: Path) -> None:
     sources = {  # of whole kernels there are so many that they are not worth more
         HERE / "engine_tile.c": ("tile", "-O3", "-DTILES=acl_emu_tiles_{}"),
         HERE / "alignments.c": ("alignments", "-O3", "-DALIGNMENTS=acl_emu_alignments_{}"),
+        HERE / "gemm_tile.c": ("products", "-O3", "-DPRODUCTS=acl_emu_products_{}"),
         HERE / "fused.c": ("fused", "-O2", "-ftree-vectorize", "-DFUSED=acl_emu_fused_{}"),
     }
     plain = sorted({*HERE.glob("engine*.c"), HERE / "threads.c", *HERE.glob("gemm*.c"), *HERE.glob("index*.c")} - sources.keys())

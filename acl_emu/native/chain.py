@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acl_emu.executor import Plan
-from acl_emu.matmul import FUNCTION, product
+from acl_emu.matmul import FUNCTION, Sum, Taken, product
 from acl_emu.native import program_of
 from acl_emu.native.calls import MOST_OPERANDS, done_by
 from acl_emu.native.engine import address_of
@@ -123,13 +123,12 @@ class Chain:
         else:
             self._add(program.function, program.numbers, (*reads, *writes), threaded=True)
 
-    def product(self, a: Part, b: Part, out: Part, *, add: bool = False) -> None:
-        """Next, what ``matmul`` does: ``out = a @ b``, or ``out += a @ b``, of matrices that BLAS multiplies as they lie."""
-        call = product(a.layout, b.layout, out.layout, add=add)
-        if call is None:
-            self._complete = False
-        else:
-            self.call(FUNCTION, call.numbers, (a, b, out), threaded=call.threaded)
+    def product(self, a: Part, b: Part, out: Part, *, add: bool = False, plus: Sum | None = None, taken: Taken = Taken.UNCHANGED) -> None:
+        """Next, what ``matmul`` does; what is added is a part, too."""
+        layout = None if plus is None else plus._replace(added=plus.added.layout)
+        call = product(a.layout, b.layout, out.layout, add=add, plus=layout, taken=taken)
+        parts = (a, b, out, *(() if plus is None else (plus.added,)))
+        self.call(FUNCTION, call.numbers, [parts[place] for place in call.order], threaded=call.threaded)
 
     def call(self, name: str, numbers: Sequence[int], parts: Sequence[Part], *, threaded: bool) -> None:
         """Next, a function in C, which gets numbers and the parts that it works on."""

@@ -30,7 +30,7 @@ def aclnnInplaceAddmm(selfRef: SelfRef, mat1: Matrix, mat2: Matrix, beta: Factor
 
 def sum_with_product(added: Operand, mat1: Operand, mat2: Operand, beta: Scalar, alpha: Scalar, out: Operand, mode: int) -> Plan:
     """The plan of both; ``added`` broadcasts to the product."""
-    lowered = rounding(mode, promote(mat1, mat2))
+    taken = rounding(mode, promote(mat1, mat2))
     require(
         mode != CubeMathType.USE_FP32_ADD or soc.current().product not in OLDER,
         f"cubeMathType is {mode}, not supported on {soc.current().name}",
@@ -39,4 +39,4 @@ def sum_with_product(added: Operand, mat1: Operand, mat2: Operand, beta: Scalar,
     fits = all(length in (1, wanted) for length, wanted in zip(reversed(added.shape), reversed(shape), strict=False))
     require(fits, f"{added.name} has shape {list(added.shape)}, which does not broadcast to that of mat1 @ mat2: {list(shape)}")
     factors = {name: float(np.float32(scalar.as_real())) for name, scalar in (("alpha", alpha), ("beta", beta))}
-    return product(mat1, mat2, out, lowered, added, **factors)
+    return product(mat1, mat2, out, taken, added, **factors)

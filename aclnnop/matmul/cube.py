@@ -2,20 +2,16 @@
 
 import enum
 import math
-from collections.abc import Callable, Container
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from acl_emu import soc
 from acl_emu.constants import ACL_FORMAT_ND
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16, DType
 from acl_emu.errors import AclnnInvalid
-from acl_emu.matmul import matmul
-from acl_emu.native import apply
-from acl_emu.native.casting import cast, same
-from acl_emu.native.chain import Chain, Part
+from acl_emu.matmul import Sum, Taken, matmul
+from acl_emu.native.chain import Chain
 from acl_emu.spec import Array, In, IntKind, Operand, Out, Plan, Product, direct, nothing, require, shape_is
 
 ND = (ACL_FORMAT_ND,)
@@ -37,16 +33,12 @@ CubeMath = Annotated[int, IntKind("int8_t", choices=CubeMathType)]
 OLDER = (Product.A310P, Product.A910)
 """Products whose matrix unit has neither FLOAT nor HFLOAT32."""
 
-Rounding = Callable[[Array], Array]
-
 MOST_MATRICES = 1 << 10
 """Of a batch: each has its steps in the plan."""
-# Elements that are rounded at once, so that they stay in the cache meanwhile.
-BLOCK_ELEMENTS = 1 << 16
 
 
-def rounding(mode: int, dtype: DType) -> Rounding:
-    """What is done to inputs of a type before they are multiplied; refuses what the chip cannot do."""
+def rounding(mode: int, dtype: DType) -> Taken:
+    """What inputs of a type are rounded to before they are multiplied; refuses what the chip cannot do."""
     older = soc.current().product in OLDER
     supported = {
         CubeMathType.KEEP_DTYPE: not older or dtype is not FLOAT,
@@ -55,29 +47,12 @@ def rounding(mode: int, dtype: DType) -> Rounding:
     }
     chosen = CubeMathType(mode)
     require(supported.get(chosen, True), f"cubeMathType is {mode} ({chosen.name}), not supported for {dtype} on {soc.current().name}")
-    lowered: dict[CubeMathType, Rounding] = {
-        CubeMathType.ALLOW_FP32_DOWN_PRECISION: to_half if older else to_hf32,
-        CubeMathType.USE_FP16: to_half,
-        CubeMathType.USE_HF32: to_hf32,
+    lowered = {
+        CubeMathType.ALLOW_FP32_DOWN_PRECISION: Taken.AS_HALF if older else Taken.AS_HF32,
+        CubeMathType.USE_FP16: Taken.AS_HALF,
+        CubeMathType.USE_HF32: Taken.AS_HF32,
     }
-    return lowered.get(chosen, unchanged) if dtype is FLOAT else unchanged
-
-
-def unchanged(values: Array) -> Array:
-    """As they are."""
-    return values
-
-
-def to_half(values: Array) -> Array:
-    """What FLOAT16 makes of them."""
-    return values.astype(np.float16).astype(np.float32)
-
-
-def to_hf32(values: Array) -> Array:
-    """What HFLOAT32 makes of them: FLOAT with 11 of the 23 bits behind the point, rounded to nearest even."""
-    bits = values.view(np.uint32)
-    shortened = (bits + np.uint32(0x7FF) + ((bits >> 12) & np.uint32(1))) & np.uint32(0xFFFFF000)
-    return np.where(np.isfinite(values), shortened.view(np.float32), values)
+    return lowered.get(chosen, Taken.UNCHANGED) if dtype is FLOAT else Taken.UNCHANGED
 
 
 def product_shape(left: Operand, right: Operand) -> tuple[int, ...]:
@@ -95,36 +70,20 @@ def product_shape(left: Operand, right: Operand) -> tuple[int, ...]:
 
 
 def product(
-    left: Operand, right: Operand, out: Operand, lowered: Rounding, added: Operand | None = None, alpha: float = 1.0, beta: float = 0.0
+    left: Operand, right: Operand, out: Operand, taken: Taken, added: Operand | None = None, alpha: float = 1.0, beta: float = 0.0
 ) -> Plan:
     """``out = alpha × left @ right + beta × added``, in FLOAT, rounded once to the type of ``out``."""
     shape_is(out, product_shape(left, right), f"that of {left.name} @ {right.name}")
     if 0 in out.shape:
         return nothing()
-    rows, inner, columns = left.shape[-2] if left.rank > 1 else 1, left.shape[-1], right.shape[-1] if right.rank > 1 else 1
-    scratch: dict[str, tuple[tuple[int, ...], DTypeLike]] = {}
-    if lowered is not unchanged or not multiplies_as_it_lies(left):
-        scratch["a"] = ((rows, inner), np.float32)
-    if lowered is not unchanged or not multiplies_as_it_lies(right):
-        scratch["b"] = ((inner, columns), np.float32)
-    if added is not None or not (out.dtype is FLOAT and out.contiguous):
-        scratch["total"] = ((rows, columns), np.float32)
-    factors = {"alpha": np.float32(alpha), "beta": np.float32(beta)}
-    plan = direct(multiply, reads=(left, right, added), writes=(out,), scratch=scratch, lowered=lowered, **factors)
-    return in_steps(plan, left, right, out, lowered, added, scratch, factors)
+    plan = direct(multiply, reads=(left, right, added), writes=(out,), scratch={}, taken=taken, alpha=alpha, beta=beta)
+    return in_steps(plan, left, right, out, taken, added, alpha, beta)
 
 
 def in_steps(
-    plan: Plan,
-    left: Operand,
-    right: Operand,
-    out: Operand,
-    lowered: Rounding,
-    added: Operand | None,
-    scratch: Container[str],
-    factors: dict[str, Any],
+    plan: Plan, left: Operand, right: Operand, out: Operand, taken: Taken, added: Operand | None, alpha: float, beta: float
 ) -> Plan:
-    """The plan, in C: of each matrix of the batch casts, the product, and what is added."""
+    """The plan, in C: the product of each matrix of the batch."""
     chain = Chain(plan)
     lefts, rights, targets = (chain.of(operand) for operand in (left, right, out))
     if right.rank == 1:
@@ -134,92 +93,20 @@ def in_steps(
     batch = targets.layout.shape[:-2]
     if math.prod(batch) > MOST_MATRICES:
         return plan
-
-    def taken(matrix: Part, room: str) -> Part:
-        return taken_in_steps(chain, matrix, chain.scratch(room), lowered) if room in scratch else matrix
-
-    factor: Part | None = None
+    plus = None if added is None else Sum(chain.of(added), alpha, beta)
     for index in np.ndindex(batch):
-        if factor is None or right.rank > 2:
-            factor = taken(rights.matrix(index), "b")
-        target = targets.matrix(index)
-        result = chain.scratch("total") if "total" in scratch else target
-        values = taken(lefts.matrix(index), "a")
-        chain.product(values, factor, result)
-        if added is not None:
-            chain.kernel(weighted_sum, (result, chain.of(added)), (target,), **factors)
-        elif result is not target:
-            chain.kernel(same, (result,), (target,))
+        chain.product(lefts.matrix(index), rights.matrix(index), targets.matrix(index), plus=plus, taken=taken)
     return chain.planned()
 
 
-def multiplies_as_it_lies(operand: Operand) -> bool:
-    """Whether a tensor holds FLOAT matrices with contiguous rows or columns."""
-    if operand.dtype is not FLOAT or operand.contiguous:
-        return operand.dtype is FLOAT
-    if operand.rank < 2:
-        return False
-    (rows, columns), (down, across) = operand.shape[-2:], operand.view.strides[-2:]
-    return (across == 1 and down >= columns) or (down == 1 and across >= rows)
-
-
-def multiply(
-    left: Array,
-    right: Array,
-    added: Array | None,
-    out: Array,
-    *,
-    a: Array | None = None,
-    b: Array | None = None,
-    total: Array | None = None,
-    lowered: Rounding,
-    alpha: float,
-    beta: float,
-) -> None:
-    """One matrix of the batch after the other; ``a``, ``b`` and ``total`` are given where the tensors themselves will not do."""
+def multiply(left: Array, right: Array, added: Array | None, out: Array, *, taken: Taken, alpha: float, beta: float) -> None:
+    """One matrix of the batch after the other."""
     target = out[..., np.newaxis] if right.ndim == 1 else out
     target = target[..., np.newaxis, :] if left.ndim == 1 else target
     batch = target.shape[:-2]
     left, right = (values.copy() if np.may_share_memory(values, out) else values for values in (left, right))
     lefts, rights = np.atleast_2d(left), right[:, np.newaxis] if right.ndim == 1 else right
     lefts, rights = (np.broadcast_to(values, batch + values.shape[-2:]) for values in (lefts, rights))
-    factor: Array | None = None
+    plus = None if added is None else Sum(added.copy() if np.may_share_memory(added, out) else added, alpha, beta)
     for index in np.ndindex(batch):
-        if factor is None or right.ndim > 2:
-            factor = taken(rights[index], b, lowered)
-        result = target[index] if total is None else total
-        matmul(taken(lefts[index], a, lowered), factor, out=result)
-        if added is not None:
-            apply(weighted_sum, (result, added), (target[index],), alpha=alpha, beta=beta)
-        elif total is not None:
-            cast(result, target[index])
-
-
-def taken(matrix: Array, room: Array | None, lowered: Rounding) -> Array:
-    """A matrix as it is multiplied: as it lies, or cast to FLOAT and rounded."""
-    if room is None:
-        return matrix
-    cast(matrix, room)
-    if lowered is not unchanged:
-        step = max(1, BLOCK_ELEMENTS // max(1, room.shape[1]))
-        for first in range(0, len(room), step):
-            room[first : first + step] = lowered(room[first : first + step])
-    return room
-
-
-def taken_in_steps(chain: Chain, matrix: Part, room: Part, lowered: Rounding) -> Part:
-    """The same as steps of a chain."""
-    if lowered is to_half:
-        halves = chain.room(room.layout.shape, np.float16)
-        chain.kernel(same, (matrix,), (halves,))
-        matrix = halves
-    chain.kernel(same, (matrix,), (room,))
-    if lowered is to_hf32:
-        size = math.prod(room.layout.shape)
-        chain.call("acl_emu_gemm_shorten", (size,), (room,), threaded=size >= BLOCK_ELEMENTS)
-    return room
-
-
-def weighted_sum(product: Array, added: Array, *, alpha: float, beta: float) -> Array:
-    """The sum of both, each times its factor."""
-    return product * alpha + added * beta
+        matmul(lefts[index], rights[index], target[index], plus=plus, taken=taken)

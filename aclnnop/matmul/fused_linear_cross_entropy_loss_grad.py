@@ -40,8 +40,9 @@ SMALLEST_VOCABULARY = 128
 PART_ELEMENTS = 1 << 20
 # From how many of them on a second thread is worth while.
 THREADED_ELEMENTS = 1 << 15
-# A logit in FLOAT is off by some rounding errors of its partial sums. They add up at random, as the square root of their number, which
-# BLAS keeps below some hundreds; partial sums are about as large as the logit, or as those of numbers with random signs.
+# A logit in FLOAT is off by some rounding errors of its partial sums. They add up at random, as the square root of their number, of
+# which there are as many as acl_emu/cshim/gemm.h says; partial sums are about as large as the logit, or as those of numbers with random
+# signs.
 ROUNDING = 2.0**-24
 LONGEST_SUM = 256
 SPREAD = 3

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from acl_emu import soc
 from acl_emu.dtypes import BF16, FLOAT, FLOAT16
+from acl_emu.matmul import Taken
 from acl_emu.spec import ALL, In, Operand, Out, Plan, Product, operator, promote, require
-from aclnnop.matmul.cube import ND, CubeMath, product, rounding, unchanged
+from aclnnop.matmul.cube import ND, CubeMath, product, rounding
 
 Stack = Annotated[Operand, In(FLOAT, FLOAT16, BF16, rank=(1, 6), formats=ND)]
 StackOut = Annotated[Operand, Out(FLOAT, FLOAT16, BF16, rank=(0, 6), formats=ND)]
@@ -20,5 +21,5 @@ def aclnnMatmul(self: Stack, mat2: Stack, out: StackOut, cubeMathType: CubeMath)
     )
     dtype = promote(self, mat2)
     # Of two vectors the matrix unit does not see anything.
-    lowered = unchanged if self.rank == mat2.rank == 1 else rounding(cubeMathType, dtype)
-    return product(self, mat2, out, lowered)
+    taken = Taken.UNCHANGED if self.rank == mat2.rank == 1 else rounding(cubeMathType, dtype)
+    return product(self, mat2, out, taken)

@@ -290,7 +290,7 @@ import acl_emu as acl, aclnnop, numpy as np
 acl.aclrtSetDevice(0)
 stream, _ = acl.aclrtCreateStream()
 memory, _ = acl.aclrtMalloc(1 << 22, 0)
-CODES = {"float32": acl.ACL_FLOAT, "float16": acl.ACL_FLOAT16, "int64": acl.ACL_INT64}
+CODES = {"float32": acl.ACL_FLOAT, "float16": acl.ACL_FLOAT16, "int64": acl.ACL_INT64, "uint8": acl.ACL_UINT8}
 
 def tensor(array, offset, upload=True):
     if upload:
@@ -380,10 +380,13 @@ def test_calls_that_come_again_need_no_python() -> None:
 
 
 _NO_WORKSPACE = """
-a, room = np.ones((20, 20), np.float16), np.empty((20, 20), np.float16)
-inputs = tensor(a, 0), tensor(a, 8192), tensor(room, 16384, upload=False), 0
+a, target, row, mask = np.ones((16, 16), np.float16), np.zeros(16, np.int64), np.empty(16, np.float32), np.empty(2, np.uint8)
+inputs = tensor(a, 0), tensor(a, 4096), tensor(target, 8192), 0, 15
+rows = [tensor(row, offset, upload=False) for offset in (12288, 16384, 20480)]
+outputs = *rows, tensor(mask, 24576, upload=False), tensor(target, 28672, upload=False), None
 for workspace in (memory + (1 << 20), memory + (1 << 20), memory + (1 << 20), 4096):
-    print(call("aclnnMatmul", *inputs, workspace=workspace) == (0 if workspace > 4096 else acl.ACL_ERROR_RT_AICORE_EXCEPTION))
+    status = call("aclnnFusedLinearOnlineMaxSum", *inputs, *outputs, workspace=workspace)
+    print(status == (0 if workspace > 4096 else acl.ACL_ERROR_RT_AICORE_EXCEPTION))
 print("workspace" in acl.aclGetRecentErrMsg())
 """
 

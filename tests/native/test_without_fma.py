@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from acl_emu import matmul
 from acl_emu.codegen import fused
 from acl_emu.cshim import build
 from acl_emu.native import engine
@@ -25,6 +28,7 @@ from tests.native.functions import (
     check_wide_function,
 )
 from tests.native.graphs import signatures, whole
+from tests.native.products import SHAPES, check_bits, check_rounded_factors, check_special_numbers, check_values
 from tests.native.rows import LAYOUTS, check_kinds, check_layout
 from tests.native.support import engine_is
 from tests.native.whole import check_range, check_rounding, is_followed
@@ -50,9 +54,9 @@ def build_engine(folder: Path, flags: tuple[str, ...], chosen: list[str]) -> Pat
         patch.setattr(fused, "signatures", lambda: chosen)
         (folder / "fused.c").write_text(fused.source(), encoding="utf-8")
     tables = []
-    for what in ("tiles", "fused"):
+    for what in ("tiles", "fused", "products"):
         tables += [f"-D{name}=acl_emu_{what}_baseline" for name in (what.upper(), f"acl_emu_{what}_v3", f"acl_emu_{what}_v4")]
-    sources = [*build.HERE.glob("engine*.c"), build.HERE / "threads.c", folder / "fused.c"]
+    sources = [*build.HERE.glob("engine*.c"), *build.HERE.glob("gemm*.c"), build.HERE / "threads.c", folder / "fused.c"]
     command = [*build.COMPILER, *build.FLAGS, *build.ENGINE_FLAGS, "-O1", *flags, f"-I{build.HERE}", *tables]
     subprocess.run([*command, "-shared", *map(str, sources), "-o", str(folder / build.ENGINE), "-lm", "-lpthread"], check=True)
     return folder / build.ENGINE
@@ -64,7 +68,8 @@ def test_the_same_with_fewer_instructions(name: str, tmp_path: Path) -> None:
     if not runs(name):
         pytest.skip("not on this processor")
     ulps = ULPS if BUILDS[name] else ULPS_WITHOUT_FMA
-    with engine_is(engine.load(build_engine(tmp_path, BUILDS[name], list(dict.fromkeys([*ELEMENTWISE, *FOLLOWED, *ROWS]))))):
+    built = build_engine(tmp_path, BUILDS[name], list(dict.fromkeys([*ELEMENTWISE, *FOLLOWED, *ROWS])))
+    with engine_is(engine.load(built)):
         for function in (*UNARY, *BINARY):
             check_arithmetic(function, 20_000)
         for function in EXACT:
@@ -81,3 +86,17 @@ def test_the_same_with_fewer_instructions(name: str, tmp_path: Path) -> None:
                 check_kinds(signature, dtype, 1)
             for signature, layout in itertools.product(ROWS[1::5], LAYOUTS):
                 check_layout(signature, dtype, layout)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matmul, "function", lambda name, returns: function_of(built, name, returns))
+        for shape in SHAPES:
+            check_values(*shape)
+            check_bits(*shape)
+        check_special_numbers(31, 300, 67)
+        check_rounded_factors(31, 300, 67)
+
+
+def function_of(library: Path, name: str, returns: Any) -> Any:
+    """One of a build's own."""
+    found = getattr(ctypes.CDLL(str(library)), name)
+    found.restype = returns
+    return found

@@ -1,0 +1,247 @@
+/* Tiles of matrix products: packing, the sums in registers, and what is stored. build.py compiles this once for each instruction set. */
+#include "gemm.h"
+#include "engine_types.h"
+
+/* As many sums as there are registers for, but for a row of the right matrix and a number of the left one. */
+#if defined(HAS_64)
+enum { ROWS = 14, VECTORS = 2 };
+#elif defined(HAS_32)
+enum { ROWS = 6, VECTORS = 2 };
+#else
+enum { ROWS = 6, VECTORS = 1 };
+#endif
+enum { MOST_ROWS = 14, COLUMNS = VECTORS * FLOATS, WIDTH = (ROWS + FLOATS - 1) / FLOATS * FLOATS };
+
+#define INLINED static inline __attribute__((always_inline))
+
+INLINED int64_t item_of(int64_t dtype)
+{
+    return dtype == F32 ? sizeof(float) : sizeof(uint16_t);
+}
+
+INLINED void copy_items(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t item, int64_t count)
+{
+    for (int64_t n = 0; n < count; n++) {
+        if (item == sizeof(float)) {
+            memcpy(to + n * to_stride, from + n * from_stride, sizeof(float));
+        } else {
+            memcpy(to + n * to_stride, from + n * from_stride, sizeof(uint16_t));
+        }
+    }
+}
+
+/* Contiguous elements as floats; whole vectors. */
+INLINED void load_whole(float *to, const char *from, int64_t dtype, int64_t count)
+{
+    for (int64_t n = 0; n < count; n += FLOATS) {
+        const char *place = from + n * item_of(dtype);
+        write_float(to + n, dtype == F32 ? read_float((const float *)place)
+                            : dtype == F16 ? read_f16((const uint16_t *)place) : read_bf16((const uint16_t *)place));
+    }
+}
+
+#ifdef HAS_64
+/* Less contiguous elements than a vector has as floats, and zeros. */
+INLINED float_vector read_some(const char *from, int64_t dtype, int64_t count)
+{
+    const float_mask some = first_ones((size_t)count);
+    if (dtype == F32) {
+        return (float_vector)_mm512_maskz_loadu_ps(some, from);
+    }
+    uint16_t halves[FLOATS];
+    _mm256_storeu_si256((__m256i *)halves, _mm256_maskz_loadu_epi16(some, from));
+    return dtype == F16 ? read_f16(halves) : read_bf16(halves);
+}
+#endif
+
+/* Up to COLUMNS or WIDTH elements as floats, and zeros up to whole vectors. */
+INLINED void load(float *to, const char *from, int64_t stride, int64_t dtype, int64_t count)
+{
+    const int64_t item = item_of(dtype);
+#ifdef HAS_64
+    if (stride == item) {
+        const int64_t whole = count / FLOATS * FLOATS;
+        load_whole(to, from, dtype, whole);
+        if (whole < count) {
+            write_float(to + whole, read_some(from + whole * item, dtype, count - whole));
+        }
+        return;
+    }
+#endif
+    char own[COLUMNS * sizeof(float)];
+    if (stride != item || count % FLOATS) {
+        memset(own, 0, sizeof own);
+        copy_items(own, item, from, stride, item, count);
+        from = own;
+    }
+    load_whole(to, from, dtype, count);
+}
+
+INLINED void store(char *to, int64_t stride, int64_t dtype, const float *from, int64_t count)
+{
+    const int64_t item = item_of(dtype);
+    char own[COLUMNS * sizeof(float)];
+    const int direct = stride == item && count % FLOATS == 0;
+    for (int64_t n = 0; n < count; n += FLOATS) {
+        char *place = (direct ? to : own) + n * item;
+        const float_vector values = read_float(from + n);
+        if (dtype == F32) {
+            write_float((float *)place, values);
+        } else if (dtype == F16) {
+            write_f16((uint16_t *)place, values);
+        } else {
+            write_bf16((uint16_t *)place, values);
+        }
+    }
+    if (!direct) {
+        copy_items(to, stride, own, item, item, count);
+    }
+}
+
+INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth)
+{
+    if (stride <= depth_stride) {
+        for (int64_t d = 0; d < depth; d++, to += width) {
+            if (stride == item_of(dtype) && count == width) {
+                load_whole(to, from + d * depth_stride, dtype, width);
+                continue;
+            }
+            load(to, from + d * depth_stride, stride, dtype, count);
+            for (int64_t n = (count + FLOATS - 1) / FLOATS * FLOATS; n < width; n++) {
+                to[n] = 0;
+            }
+        }
+        return;
+    }
+    const turning *turn = &acl_emu_engine_tiles->turn[sizeof(float)][1]; /* FLOATS on each side */
+    for (int64_t d = 0; d < depth; d += FLOATS) {
+        const int64_t deep = depth - d < FLOATS ? depth - d : FLOATS;
+        for (int64_t first = 0; first < width; first += FLOATS) {
+            const char *lines = from + first * stride + d * depth_stride;
+            float square[FLOATS * FLOATS];
+            int64_t pitch = stride;
+            if (dtype != F32 || depth_stride != sizeof(float) || deep < FLOATS || count - first < FLOATS) {
+                for (int64_t n = 0; n < FLOATS; n++) {
+                    if (first + n < count) {
+                        load(square + n * FLOATS, lines + n * stride, depth_stride, dtype, deep);
+                    } else {
+                        write_float(square + n * FLOATS, all_float(0));
+                    }
+                }
+                lines = (const char *)square;
+                pitch = VECTOR_BYTES;
+            }
+            turn->square((char *)(to + d * width + first), width * (int64_t)sizeof(float), lines, pitch, 0);
+        }
+    }
+}
+
+static void pack(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth)
+{
+    if (dtype == F32) {
+        pack_type(to, width, from, F32, stride, depth_stride, count, depth);
+    } else if (dtype == F16) {
+        pack_type(to, width, from, F16, stride, depth_stride, count, depth);
+    } else {
+        pack_type(to, width, from, BF16, stride, depth_stride, count, depth);
+    }
+}
+
+static void lower(float *numbers, int64_t count, int64_t how)
+{
+    for (int64_t n = 0; n < count; n += FLOATS) {
+        const float_vector values = read_float(numbers + n);
+        if (how == AS_HALF) {
+            uint16_t halves[FLOATS];
+            write_f16(halves, values);
+            write_float(numbers + n, read_f16(halves));
+        } else { /* HFLOAT32: 11 of the 23 bits behind the point, rounded to nearest even */
+            const float_bits bits = (float_bits)values, shortened = (bits + 0x7FF + (bits >> 12 & 1)) & 0xFFFFF000;
+            write_float(numbers + n, select_float(less_float(absolute_float(values), all_float(INFINITY)), (float_vector)shortened, values));
+        }
+    }
+}
+
+INLINED void multiply_tile(float *sums, const float *a, const float *b, int64_t depth, int rows, int vectors)
+{
+    for (int64_t first = 0; !first || first < depth; first += PIECE) {
+        float_vector sum[MOST_ROWS][VECTORS];
+#pragma GCC unroll 14
+        for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++) {
+                sum[r][v] = all_float(0);
+            }
+        }
+        for (int64_t left = depth - first < PIECE ? depth - first : PIECE; left > 0; left--, a += WIDTH, b += COLUMNS) {
+            float_vector columns[VECTORS];
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++) {
+                columns[v] = read_float(b + v * FLOATS);
+            }
+#pragma GCC unroll 14
+            for (int r = 0; r < rows; r++) {
+                const float_vector number = all_float(a[r]);
+#pragma GCC unroll 2
+                for (int v = 0; v < vectors; v++) {
+                    sum[r][v] = fma_float(number, columns[v], sum[r][v]);
+                }
+            }
+        }
+#pragma GCC unroll 14
+        for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++) {
+                float *place = sums + r * COLUMNS + v * FLOATS;
+                write_float(place, first ? read_float(place) + sum[r][v] : sum[r][v]);
+            }
+        }
+    }
+}
+
+static void multiply(float *sums, const float *a, const float *b, int64_t depth, int64_t rows, int64_t columns)
+{
+#define CASE(count)                                                      \
+    case count:                                                          \
+        if (count > ROWS) {                                              \
+            break;                                                       \
+        }                                                                \
+        if (columns > FLOATS) {                                          \
+            multiply_tile(sums, a, b, depth, count, VECTORS);            \
+        } else {                                                         \
+            multiply_tile(sums, a, b, depth, count, 1);                  \
+        }                                                                \
+        break;
+    switch (rows) {
+        CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14)
+    }
+#undef CASE
+}
+
+static void finish(const tile_end *end, float *sums, int64_t row, int64_t column, int64_t rows, int64_t columns)
+{
+    for (int64_t r = 0; r < rows; r++, row++) {
+        float *values = sums + r * COLUMNS, others[COLUMNS];
+        char *partial = end->partial.memory + row * end->partial.down + column * (int64_t)sizeof(float);
+        if (end->continued) {
+            load(others, partial, sizeof(float), F32, columns);
+            for (int64_t n = 0; n < columns; n += FLOATS) {
+                write_float(values + n, read_float(others + n) + read_float(values + n));
+            }
+        }
+        if (!end->complete) {
+            store(partial, sizeof(float), F32, values, columns);
+            continue;
+        }
+        if (end->added.memory) {
+            const matrix *added = &end->added;
+            load(others, added->memory + row * added->down + column * added->across, added->across, added->dtype, columns);
+            for (int64_t n = 0; n < columns; n += FLOATS) {
+                write_float(values + n, read_float(values + n) * all_float(end->alpha) + read_float(others + n) * all_float(end->beta));
+            }
+        }
+        store(end->out.memory + row * end->out.down + column * end->out.across, end->out.across, end->out.dtype, values, columns);
+    }
+}
+
+const gemm_code PRODUCTS = {ROWS, COLUMNS, WIDTH, pack, lower, multiply, finish};
