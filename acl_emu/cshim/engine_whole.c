@@ -5,8 +5,8 @@
 
 /* Tiles at once where nothing has to be gathered; bfloat16 is looked at before it is used, and should still be in the first-level cache. */
 enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
-/* Of rows that are turned together, and how far ahead lines are asked for meanwhile. */
-enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 16, MOST_TURNED = 64, LINES_AHEAD = 32 };
+/* Of rows that are turned together, of which fewer would leave half of what memory hands out at a time; and how many cache lines ahead they are asked for. */
+enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
 enum { COLUMN_ROWS = 4 };
 
 /* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
@@ -305,11 +305,12 @@ static void move_rows(const job *work, room *own, int64_t operand, int64_t begin
         const int64_t left = across - begin % across, count = left < end - begin ? left : end - begin;
         char *base = base_of(work, operand, begin);
         const int aligned = ((uintptr_t)base | (uintptr_t)stride) % acl_emu_engine_tiles->vector_bytes == 0;
-        const move some = {base, stride, item, work->program->inner, count, item, rows, item, pitch, operand >= work->program->reads, work->streamed && aligned};
+        move some = {base, stride, item, work->program->inner, count, item, rows, item, pitch, operand >= work->program->reads, work->streamed && aligned, 0};
         wishes soon = {.count = 0};
         if (!some.out) {
+            some.ahead = (LINES_AHEAD * CACHE_LINE + count * item - 1) / (count * item);
             acl_emu_wish_for(&soon, &some);
-            acl_emu_ask(&soon, acl_emu_wished(&soon) * LINES_AHEAD / some.count);
+            acl_emu_ask(&soon, LINES_AHEAD);
         }
         acl_emu_move_all(&some, &soon);
         rows += count * pitch;
