@@ -553,7 +553,9 @@ static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int
         threads = 1;
     }
     threads = threads < work.units ? threads : work.units;
-    work.shares = is_large(&work) ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
+    /* What the caches do not hold is read in order, by all threads together, unless it is turned: then they would read the same pages side by side. */
+    const int together = is_large(&work) && program->shape != BLOCKS && !work.turned_rows;
+    work.shares = together ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
     acl_emu_engine_together(run_units, &work, threads);
     if (program->shape == TOTALS && !atomic_load(&work.failed)) {
         if (prepare_room(&work, &own_room)) {

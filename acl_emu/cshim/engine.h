@@ -8,6 +8,7 @@
 enum {
     TILE_BYTES = 4096, /* of one register; a kernel has few of them alive at a time */
     MOST_DIMS = 8,
+    CACHE_LINE = 64,
     PARTIALS = 16 /* numbers that a sum along a row is kept in until its end */
 };
 
@@ -47,6 +48,8 @@ typedef struct {
     turning turn[8 + 1][2]; /* by the size of an element, where there is one: few lines, and the most */
     /* Of elements of two and of four bytes, every second one. */
     void (*every_second[2])(void *to, const void *from, size_t n);
+    /* Lines of some bytes, from `stride` to `pitch` apart; of the first `asked` the one that lies `ahead` lines on is asked for. */
+    void (*lay_side_by_side)(char *to, int64_t pitch, const char *from, int64_t stride, int64_t count, int64_t size, int64_t ahead, int64_t asked);
     void (*stream)(char *to, const char *from, size_t size); /* a copy past the caches; a fence has to follow */
     size_t vector_bytes;
 } tile_code;

@@ -73,7 +73,7 @@ void acl_emu_run_block(const job *work, room *own, int64_t unit)
             to_next[k] = along ? view->inner.stride[0] : turned ? pitch_of(work, k) : 0;
             if (turned && read) {
                 acl_emu_move_all(&here, &none);
-            } else if (!along && work->whole) { /* the same everywhere */
+            } else if (!along && !turned && work->whole) { /* the same everywhere */
                 acl_emu_move_range(view, base_of(work, k, at.outer), 0, (size_t)at.columns, own->line[k], 0);
             }
             if (read && next.n && (along || turned)) {

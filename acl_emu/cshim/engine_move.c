@@ -56,8 +56,6 @@ void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, 
 
 /* Memory that is needed soon */
 
-enum { CACHE_LINE = 64 };
-
 void acl_emu_wish_for(wishes *soon, const move *some)
 {
     if (some->step == some->item) {
@@ -134,6 +132,43 @@ static void move_rest(const move *some, int64_t l, int64_t last_l, int64_t e, in
     }
 }
 
+enum { BESIDE_BYTES = 16 << 10 };
+_Static_assert(16 * (MOST_TURNED * 4 + CACHE_LINE) <= BESIDE_BYTES && 32 * (MOST_TURNED * 2 + CACHE_LINE) <= BESIDE_BYTES, "a square of the longest lines fits");
+
+/* Lines far apart are read one after the other and laid side by side: who turns them there finds neither cache lines that drive each other out nor a
+ * page for each. */
+static void turn_in(const move *some, int64_t lines, int64_t elements)
+{
+    const turning *by = &acl_emu_engine_tiles->turn[some->item][1];
+    char beside[BESIDE_BYTES] __attribute__((aligned(CACHE_LINE)));
+    const int64_t pitch = elements * some->item + CACHE_LINE, most = BESIDE_BYTES / pitch / by->side * by->side;
+    move near = *some;
+    near.lines = beside;
+    near.stride = pitch;
+    for (int64_t l = 0; l < lines; l += most) {
+        const int64_t count = lines - l < most ? lines - l : most, asked = some->ahead ? some->count - some->ahead - l : 0;
+        acl_emu_engine_tiles->lay_side_by_side(beside, pitch, some->lines + l * some->stride, some->stride, count, elements * some->item, some->ahead, asked);
+        near.rows = some->rows + l * some->item;
+        for (int64_t e = 0; e < elements; e += by->side) {
+            for (int64_t k = 0; k < count; k += by->side) {
+                turn_square(&near, by, k, e);
+            }
+        }
+    }
+}
+
+static void turn_out(const move *some, int64_t lines, int64_t elements, wishes *soon)
+{
+    const turning *by = &acl_emu_engine_tiles->turn[some->item][1];
+    const int64_t squares = lines / by->side * (elements / by->side), asked = squares ? (acl_emu_wished(soon) + squares - 1) / squares : 0;
+    for (int64_t l = 0; l < lines; l += by->side) {
+        for (int64_t e = 0; e < elements; e += by->side) {
+            turn_square(some, by, l, e);
+            acl_emu_ask(soon, asked);
+        }
+    }
+}
+
 void acl_emu_move_all(const move *some, wishes *soon)
 {
     if (!has_squares(some)) {
@@ -144,14 +179,12 @@ void acl_emu_move_all(const move *some, wishes *soon)
         }
         return;
     }
-    const turning *by = &acl_emu_engine_tiles->turn[some->item][1];
-    const int64_t lines = some->count / by->side * by->side, elements = some->length / by->side * by->side;
-    const int64_t squares = lines / by->side * (elements / by->side), asked = squares ? (acl_emu_wished(soon) + squares - 1) / squares : 0;
-    for (int64_t l = 0; l < lines; l += by->side) {
-        for (int64_t e = 0; e < elements; e += by->side) {
-            turn_square(some, by, l, e);
-            acl_emu_ask(soon, asked);
-        }
+    const int64_t side = acl_emu_engine_tiles->turn[some->item][1].side;
+    const int64_t lines = some->count / side * side, elements = some->length / side * side;
+    if (some->out) {
+        turn_out(some, lines, elements, soon);
+    } else {
+        turn_in(some, lines, elements);
     }
     if (elements < some->length) {
         move_rest(some, 0, lines, elements, some->length);

@@ -47,7 +47,7 @@ typedef struct {
 enum {
     MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8,
     CHUNK_TILES = 16, MOST_CHUNK_TILES = 256, LEAST_UNITS = 16, TOTAL_TILES = 64, /* of units, and units of a thread */
-    BLOCK_ROWS = 64, BLOCK_COLUMNS = 256,
+    BLOCK_ROWS = 64, BLOCK_COLUMNS = 256, MOST_TURNED = 128, /* of blocks, and rows that are turned together */
     THREADED_LANES = 1 << 17, MOST_SHARES = 16
 };
 
@@ -169,6 +169,7 @@ typedef struct {
     char *rows; /* where the first element of the first line is, and how far it is to those of the next line and to the next of the same line */
     int64_t by_line, by_element;
     int out, streamed; /* to memory, past the caches */
+    int64_t ahead;     /* how many lines ahead those are asked for that are read; 0: others see to it */
 } move;
 
 void acl_emu_wish_for(wishes *soon, const move *some);

@@ -295,6 +295,22 @@ TURN(turn_4, uint32_t, 8)
 EVERY_SECOND(every_second_2, uint16_t)
 EVERY_SECOND(every_second_4, uint32_t)
 
+static void lay_side_by_side(char *to, int64_t pitch, const char *from, int64_t stride, int64_t count, int64_t size, int64_t ahead, int64_t asked)
+{
+    const int64_t whole = size / CACHE_LINE * CACHE_LINE;
+    for (int64_t k = 0; k < count; k++, to += pitch, from += stride) {
+        for (int64_t i = 0; i < size && k < asked; i += CACHE_LINE) {
+            __builtin_prefetch(from + ahead * stride + i, 0, 2); /* not into the first-level cache, where lines far apart drive each other out */
+        }
+        for (int64_t i = 0; i < whole; i += VECTOR_BYTES) {
+            write_float((float *)(to + i), read_float((const float *)(from + i)));
+        }
+        if (whole < size) {
+            memcpy(to + whole, from + whole, (size_t)(size - whole));
+        }
+    }
+}
+
 static void stream(char *to, const char *from, size_t size)
 {
     const size_t before = (64 - (uintptr_t)to % 64) % 64, begin = before < size ? before : size, end = begin + (size - begin) / 64 * 64;
@@ -339,6 +355,7 @@ const tile_code TILES = {
     .turn = {[1] = {{turn_1, 16}, {turn_1, 16}}, [2] = {{turn_2, 8}, {turn_2, 8}}, [4] = {{turn_4, 8}, {turn_4, 8}}},
 #endif
     .every_second = {every_second_2, every_second_4},
+    .lay_side_by_side = lay_side_by_side,
     .stream = stream,
     .vector_bytes = VECTOR_BYTES,
 };

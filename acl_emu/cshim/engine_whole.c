@@ -5,8 +5,8 @@
 
 /* Tiles at once where nothing has to be gathered; bfloat16 is looked at before it is used, and should still be in the first-level cache. */
 enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
-/* Of rows that are turned together, and how far ahead lines are asked for meanwhile. */
-enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 16, MOST_TURNED = 64, LINES_AHEAD = 32 };
+/* Of rows that are turned together, of which fewer would leave half of what memory hands out at a time; and how many cache lines ahead they are asked for. */
+enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
 enum { COLUMN_ROWS = 4 };
 
 /* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
@@ -295,25 +295,48 @@ static void run_map(const job *work, room *own, int64_t unit)
     }
 }
 
-/* Neighbours of an outer range, whose elements lie side by side in memory. */
-static void move_rows(const job *work, room *own, int64_t operand, int64_t begin, int64_t end)
+/* Neighbours of an outer range, whose elements lie side by side in memory: as many from `begin` on as do. */
+static move move_of_rows(const job *work, int64_t operand, int64_t begin, int64_t end, char *rows)
 {
     const operand_view *view = &work->operands[operand];
-    const int64_t across = view->outer.length[view->outer.count - 1], item = view->item, stride = view->inner.stride[0], pitch = pitch_of(work, operand);
+    const int64_t item = view->item, left = view->outer.length[view->outer.count - 1] - begin % view->outer.length[view->outer.count - 1];
+    move some = {.lines = base_of(work, operand, begin), .stride = view->inner.stride[0], .step = item, .count = work->program->inner, .item = item};
+    some.length = left < end - begin ? left : end - begin;
+    some.rows = rows;
+    some.by_line = item;
+    some.by_element = pitch_of(work, operand);
+    some.out = operand >= work->program->reads;
+    some.streamed = work->streamed && ((uintptr_t)some.lines | (uintptr_t)some.stride) % acl_emu_engine_tiles->vector_bytes == 0;
+    some.ahead = (LINES_AHEAD * CACHE_LINE + some.length * item - 1) / (some.length * item);
+    return some;
+}
+
+static void move_rows(const job *work, room *own, int64_t operand, int64_t begin, int64_t end)
+{
     char *rows = own->rows[operand];
     while (begin < end) {
-        const int64_t left = across - begin % across, count = left < end - begin ? left : end - begin;
-        char *base = base_of(work, operand, begin);
-        const int aligned = ((uintptr_t)base | (uintptr_t)stride) % acl_emu_engine_tiles->vector_bytes == 0;
-        const move some = {base, stride, item, work->program->inner, count, item, rows, item, pitch, operand >= work->program->reads, work->streamed && aligned};
+        const move some = move_of_rows(work, operand, begin, end, rows);
         wishes soon = {.count = 0};
         if (!some.out) {
             acl_emu_wish_for(&soon, &some);
-            acl_emu_ask(&soon, acl_emu_wished(&soon) * LINES_AHEAD / some.count);
+            acl_emu_ask(&soon, LINES_AHEAD);
         }
         acl_emu_move_all(&some, &soon);
-        rows += count * pitch;
-        begin += count;
+        rows += some.length * some.by_element;
+        begin += some.length;
+    }
+}
+
+/* What the next rows are read from, where they are so short that it finds room beside these. */
+static void wish_for_rows(const job *work, int64_t begin, wishes *soon)
+{
+    const int64_t left = work->program->outer - begin, end = begin + (left < MOST_TURNED ? left : MOST_TURNED);
+    soon->count = soon->next = soon->byte = 0;
+    for (int64_t k = 0; k < work->program->reads && work->turned_rows == MOST_TURNED && left; k++) {
+        if (work->ways[k] == TURNED) {
+            const move next = move_of_rows(work, k, begin, end, NULL);
+            acl_emu_wish_for(soon, &next);
+        }
     }
 }
 
@@ -345,6 +368,9 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end)
     void *rows[MOST_OPERANDS];
     int64_t to_next[MOST_OPERANDS];
     const int even = lie_evenly(work, to_next), differ = has_constants_of_rows(work), together = work->whole->finish && !differ;
+    wishes soon;
+    wish_for_rows(work, end, &soon);
+    const int64_t asked = soon.count ? acl_emu_wished(&soon) / (end - begin) + 1 : 0;
     finished some = {.first = begin};
     fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, NULL};
     for (int64_t row = begin; row < end; row++) {
@@ -366,6 +392,9 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end)
             add_to_finished(work, own, &some);
         } else {
             finish_row(work, own, row);
+        }
+        if (asked) {
+            acl_emu_ask(&soon, asked);
         }
     }
     if (some.count) {

@@ -266,14 +266,14 @@ class _Compiler:
         return [math.prod(self.domain[axis] for axis in axes) for axes in (outer, inner)]
 
     def _pace(self) -> int:
-        """The operand that decides how all elements are walked through: one that most lie alike with, a read at best."""
+        """The operand that decides how all elements are walked through: one that most lie alike with, a result at best."""
         size = math.prod(self.domain)
         whole = [index for index, layout in enumerate(self.layouts) if math.prod(layout.shape) == size > 1]
         along = {
             index: min((stride, axis) for axis, stride in enumerate(self.views[index]) if self.domain[axis] != 1)[1] for index in whole
         }
         alike = {index: list(along.values()).count(axis) for index, axis in along.items()}
-        return max((self.reads, *alike), key=lambda index: (alike.get(index, 0), index < self.reads))
+        return max((self.reads, *alike), key=lambda index: (alike.get(index, 0), index >= self.reads))
 
     def _leader(self) -> int:
         """The read that decides which axis is walked along: the largest."""

@@ -216,11 +216,12 @@ def test_no_bit_depends_on_how_operands_lie(name: str, data: st.DataObject) -> N
 
 @pytest.mark.parametrize("turned", list(itertools.product((False, True), repeat=3)), ids=str)
 @pytest.mark.parametrize("dtype", [np.dtype(np.float32), np.dtype(np.float16)], ids=str)
-def test_large_operands_however_they_lie(dtype: Any, turned: tuple[bool, bool, bool]) -> None:
-    """So large that results pass by the caches."""
+@pytest.mark.parametrize("kernel", [smooth, backward])
+def test_large_operands_however_they_lie(kernel: Any, dtype: Any, turned: tuple[bool, bool, bool]) -> None:
+    """So large that results pass by the caches, and each thread has a part of its own of what is turned."""
     shape = 2051, 1030 if dtype == np.float32 else 2060
     inputs = [laid_out(numbers(*shape, dtype=dtype, seed=seed), "turned" if one else "plain") for seed, one in enumerate(turned[:2])]
     out = laid_out(np.zeros(shape, dtype), "turned" if turned[2] else "plain")
     options = {} if dtype == np.float32 else {"compute": np.float64}
-    plain = run(smooth, [np.ascontiguousarray(one) for one in inputs], np.zeros(shape, dtype), **options)
-    assert_same(run(smooth, inputs, out, **options), plain)
+    plain = run(kernel, [np.ascontiguousarray(one) for one in inputs], np.zeros(shape, dtype), **options)
+    assert_same(run(kernel, inputs, out, **options), plain)
