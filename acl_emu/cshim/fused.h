@@ -220,13 +220,13 @@ static inline float_mask clear_of_middle(float_vector values, uint32_t dropped_v
 static inline float_mask unclear_f16(float_vector values, float units, half_vector *rounded)
 {
     *rounded = rounded_f16(values);
-    return ~clear_of_middle(values, 0x2000, (uint32_t)units + 3, 0x1p-14f);
+    return ~clear_of_middle(values, 0x2000, (uint32_t)units + 1, 0x1p-14f);
 }
 
 static inline float_mask unclear_bf16(float_vector values, float units, half_vector *rounded)
 {
     *rounded = upper_halves((float_bits)values + 0x8000);
-    return ~clear_of_middle(values, 0x10000, (uint32_t)units + 3, 0x1p-90f);
+    return ~clear_of_middle(values, 0x10000, (uint32_t)units + 1, 0x1p-90f);
 }
 
 /* The same for results of which each is off by up to its error besides. What adds takes turns with the conversions of float16, what multiplies
