@@ -11,9 +11,10 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from acl_emu.codegen.collect import signatures
-from acl_emu.codegen.graph import COMPARED, DEAR, FLOAT_DIGITS, MASKS, Bound, Errors, Exactness, Graph, Step, spelled, total
+from acl_emu.codegen.graph import COMPARED, DEAR, FLOAT_DIGITS, FUNCTION_UNITS, MASKS, Bound, Errors, Exactness, Graph, Step, spelled, total
 from acl_emu.codegen.python_faces import MARK
 from acl_emu.codegen.shorter import shorter
 
@@ -115,6 +116,34 @@ def _by_reciprocal(graph: Graph, step: Step) -> bool:
     return step.arguments[1] in graph.rows and graph.is_lane(step.arguments[0]) and dear
 
 
+class _Between(NamedTuple):
+    """A result that lies between two numbers: something less multiples of a number of the row."""
+
+    function: str
+    """Of fused.h."""
+    arguments: tuple[str, ...]
+    row: str
+    units: float
+    """How far the multiples may be off."""
+
+
+def _between(graph: Graph, name: str) -> _Between | None:
+    """Numbers less multiples of exponentials, or numbers and one of their row, both weighed: those that half types have two ends of."""
+    last = graph.steps[name]
+    product = graph.steps.get(last.arguments[-1])
+    if last.op != "sub" or product is None or product.op != "mul":
+        return None
+    first = last.arguments[0]
+    for row, size in (product.arguments, product.arguments[::-1]):
+        if row in graph.rows and graph.steps[row].op == "sum":
+            inner, weighed = graph.steps.get(size), graph.steps.get(first)
+            if inner is not None and inner.op == "exp" and inner.arguments[0] in graph.inputs and first in graph.inputs:
+                return _Between("less_exponentials", (first, size), row, FUNCTION_UNITS["exp"])
+            if weighed is not None and weighed.op == "mul" and size == weighed.arguments[1] and {*weighed.arguments} <= {*graph.inputs}:
+                return _Between("less_weighed", weighed.arguments, row, 0)
+    return None
+
+
 class _Kernel:
     """The function that evaluates a graph on a row, or on a part of one; on columns side by side, one element of each."""
 
@@ -173,7 +202,8 @@ class _Kernel:
         if not wanted:
             return
         begin = "0"
-        needed = graph.needed([*wanted, *self._ahead(lane)], at_hand=at_hand)
+        between = _between(graph, wanted[0]) if lane == "settled" and len(wanted) == 1 and wanted[0] in graph.steps else None
+        needed = graph.needed(between.arguments if between else [*wanted, *self._ahead(lane)], at_hand=at_hand)
         if self._is_largest_input(ending, wanted):
             yield from self._rows(phase, ending, lane, f"largest_{self.storage}(in{wanted[0][1:]}, n)")
             return
@@ -193,7 +223,9 @@ class _Kernel:
             yield f"        add_exponentials_{self.storage}(in{given[1:]}, n, ahead, d{largest}[0], {kept}, {sums});"
             yield "    }"
             begin = "rough ? n : 0"
-        if lane == "settled":
+        if between:
+            yield from self._certain_between(between)
+        elif lane == "settled":
             yield from self._certain(needed)
         body = list(self._body(phase, lane, needed, ending, keep, at_hand))
         if self._is_taken_in_runs(ending, wanted):
@@ -378,7 +410,7 @@ class _Kernel:
         """What makes an exponential of a half number whose last digit does not matter; none where the number may be too large for that."""
         if not self.graph.exact_in_float(step.arguments[0]):
             return ""
-        if self.storage == "f16" or self.graph.is_share(self.graph.outputs[0]):
+        if self.storage == "f16" or any(self._is_safe(output) for output in self.graph.lane_outputs):
             return "exp_roughly_float"
         return "exp_roughly_to_part" if self.graph.signs[step.arguments[0]].negative else ""
 
@@ -460,6 +492,18 @@ class _Kernel:
                 yield f"    certain &= is_moderate_bf16(in{name[1:]}, n);"
         yield "    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);"
 
+    def _certain_between(self, between: _Between) -> Iterator[str]:
+        """The same for results between two numbers, and how these are made; a number of the row is one, so all that it is the sum of are."""
+        row, (first, size) = f"d{between.row}[0]", between.arguments
+        yield "    float_vector least, most;"
+        yield f"    spread({row}, {float(between.units)}f, &least, &most);"
+        yield f"    int certain = is_moderate({row}) && {row} == {row};"
+        if size in self.graph.inputs:
+            yield f"    certain &= are_weights_{self.storage}(in{size[1:]}, n);"
+            if self.storage == "bf16":
+                yield f"    certain &= {row} != 0 || is_moderate_bf16(in{first[1:]}, n);"
+        yield "    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);"
+
     def _inexact(self, name: str) -> Iterator[str]:
         """Where a step is not exact, if that matters."""
         ending = [one for out in self.graph.outputs for one in self.exactness.rounded.get(out, [])]
@@ -478,7 +522,7 @@ class _Kernel:
             off = total([bound.of(argument) for bound, argument in zip(bounds, arguments, strict=True)])
             if off and not ("0" in step.arguments and not any(bound.error for bound in bounds)):
                 yield f"        doubt |= less_equal_float(absolute_float({arguments[0]} - {arguments[1]}), ({off}) * 2);"
-        if step.op.startswith("exp") and not any(output == name or graph.is_share(output) for output in graph.outputs):
+        if step.op.startswith("exp") and not any(output == name or self._is_safe(output) for output in graph.lane_outputs):
             # What goes on into other steps may be too large for their results in float, or too small to have all digits.
             large = step.op != "exp" or not errors.bounds[step.arguments[0]].negative
             small = self.storage == "bf16" or bool(graph.rows)  # with those, what comes to nothing in float may still have a sign
@@ -493,12 +537,20 @@ class _Kernel:
         if name in errors.computed:
             yield f"        const float_vector e{name} = {errors.computed[name]};"
 
+    def _is_safe(self, output: str) -> bool:
+        """Whether a result is in doubt by itself where exponentials are too large or too small."""
+        return self.graph.is_share(output) or _between(self.graph, output) is not None
+
     def _settle(self, stored: Sequence[str], needed: Sequence[str]) -> Iterator[str]:
         graph, exact, (errors, _) = self.graph, self.wide.graph, last_errors(self.graph)
         unclear, second = "", []
         for name in stored:
-            bound = errors.bounds[name]
+            bound, between = errors.bounds[name], _between(graph, name)
             yield f"        half_vector h{name};"
+            if between:
+                arguments = ", ".join(self._refer(argument, "f") for argument in between.arguments)
+                yield f"        doubt |= {between.function}_{self.storage}({arguments}, least, most, &h{name});"
+                continue
             if self.exactness.applies:
                 yield f"        doubt |= middle_{self.storage}(f{name}, {self._rounded(name) or 'first_ones(0)'}, &h{name});"
                 continue

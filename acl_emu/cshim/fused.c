@@ -1259,9 +1259,9 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate(dt1[0]);
+    float_vector least, most;
+    spread(dt1[0], 3.0f, &least, &most);
+    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -1271,12 +1271,8 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = uncertain;
         const float_vector ft0 = exp_roughly_float(fi1);
-        doubt |= extreme(ft0);
-        const float_vector ft2 = ft0 * ft1;
-        const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * (5.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_f16(ft3, et3, 1.0f, &ht3);
+        doubt |= less_exponentials_f16(fi0, ft0, least, most, &ht3);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -1317,10 +1313,9 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate(dt1[0]);
+    float_vector least, most;
+    spread(dt1[0], 3.0f, &least, &most);
+    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -1329,14 +1324,9 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi1);
-        doubt |= extreme(ft0);
-        const float_vector ft2 = ft0 * ft1;
-        const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * (5.0f * UNIT);
+        const float_vector ft0 = exp_roughly_float(fi1);
         half_vector ht3;
-        doubt |= unsure_bf16(ft3, et3, 1.0f, &ht3);
-        doubt |= faded(ft3);
+        doubt |= less_exponentials_bf16(fi0, ft0, least, most, &ht3);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -8982,20 +8972,18 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate(dt1[0]);
+    float_vector least, most;
+    spread(dt1[0], 0.0f, &least, &most);
+    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
+    certain &= are_weights_f16(in1, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_f16(ft3, et3, 1.0f, &ht3);
+        doubt |= less_weighed_f16(fi0, fi1, least, most, &ht3);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -9024,22 +9012,19 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate(dt1[0]);
+    float_vector least, most;
+    spread(dt1[0], 0.0f, &least, &most);
+    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
+    certain &= are_weights_bf16(in1, n);
+    certain &= dt1[0] != 0 || is_moderate_bf16(in0, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_bf16(ft3, et3, 1.0f, &ht3);
+        doubt |= less_weighed_bf16(fi0, fi1, least, most, &ht3);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
