@@ -586,8 +586,10 @@ class _Kernel:
 
     def _is_often_small(self) -> bool:
         """Whether a first look is of no use: shares of a row are small, where zeros are chosen there are some."""
-        chosen = any(step.op == "where" and "0" in step.arguments for step in self.graph.steps.values())
-        return chosen or (bool(self.graph.rows) and self.storage == "f16")
+        steps = [self.graph.steps[name] for name in self.graph.needed(self.graph.lane_outputs) if name in self.graph.steps]
+        chosen = any(step.op == "where" and "0" in step.arguments for step in steps)
+        shares = any(self.graph.steps[name].op == "div" for name in self.graph.lane_outputs)
+        return chosen or (bool(self.graph.rows) and shares and self.storage == "f16")
 
     def _rounded(self, name: str) -> str:
         """Where a result has been rounded, as an expression; of a choice, where what was chosen has."""

@@ -5753,8 +5753,11 @@ anew:;
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
         half_vector ht11;
-        doubt |= close_f16(ft11, 2.25f, &ht11);
-        int again = any(doubt);
+        int again = any(doubt | unclear_f16(ft11, 2.25f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft11, 2.25f, &ht11);
+            again = any(doubt);
+        }
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -5828,8 +5831,11 @@ anew:;
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
         half_vector ht11;
-        doubt |= close_bf16(ft11, 2.25f, &ht11);
-        int again = any(doubt);
+        int again = any(doubt | unclear_bf16(ft11, 2.25f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft11, 2.25f, &ht11);
+            again = any(doubt);
+        }
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6506,8 +6512,11 @@ static void g41_f16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
         half_vector ht11;
-        doubt |= close_f16(ft11, 2.0f, &ht11);
-        int again = any(doubt);
+        int again = any(doubt | unclear_f16(ft11, 2.0f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft11, 2.0f, &ht11);
+            again = any(doubt);
+        }
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6569,8 +6578,11 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
         half_vector ht11;
-        doubt |= close_bf16(ft11, 2.0f, &ht11);
-        int again = any(doubt);
+        int again = any(doubt | unclear_bf16(ft11, 2.0f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft11, 2.0f, &ht11);
+            again = any(doubt);
+        }
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
