@@ -493,7 +493,7 @@ class _Kernel:
         yield "    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);"
 
     def _certain_between(self, between: _Between) -> Iterator[str]:
-        """The same for results between two numbers, and how these are made; a number of the row is one, so all that it is the sum of are."""
+        """The same for results between two numbers, and what these are made of; what is summed up to a number is made of numbers."""
         row, (first, size) = f"d{between.row}[0]", between.arguments
         yield "    float_vector least, most;"
         yield f"    spread({row}, {float(between.units)}f, &least, &most);"

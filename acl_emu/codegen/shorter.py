@@ -26,8 +26,7 @@ def shorter(graph: Graph) -> Graph:
         return graph
     steps: dict[str, str] = {}
     _number(_shortened(_term(graph, graph.outputs[0])), steps)
-    signature = " ".join(steps)
-    return graph if len(steps) == len(graph.steps) else Graph(signature)
+    return graph if len(steps) == len(graph.steps) else Graph(" ".join(steps))
 
 
 def _term(graph: Graph, name: str) -> Term:
@@ -49,7 +48,9 @@ def _fits(rule: Term, term: Term, found: dict[str, Term]) -> bool:
     """Whether a term is as a rule has it, and what its letters stand for."""
     if isinstance(rule, str):
         return found.setdefault(rule, term) == term if rule.isupper() else rule == term
-    return len(rule) == len(term) and not isinstance(term, str) and all(_fits(one, other, found) for one, other in zip(rule, term, strict=True))
+    if isinstance(term, str) or len(rule) != len(term):
+        return False
+    return all(_fits(one, other, found) for one, other in zip(rule, term, strict=True))
 
 
 def _filled(short: Term, found: dict[str, Term]) -> Term:
