@@ -297,9 +297,9 @@ static inline void ends_of(float_vector from, float_vector size, float_vector le
     *above = (float_vector)_mm512_fnmadd_round_ps((__m512)size, (__m512)least, (__m512)from, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
     *below = (float_vector)_mm512_fnmadd_round_ps((__m512)size, (__m512)most, (__m512)from, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 #else
-    const float_vector high = fma_float(-size, least, from), low = fma_float(-size, most, from), slack = all_float(2 * UNIT);
-    *above = high + absolute_float(high) * slack;
-    *below = low - absolute_float(low) * slack;
+    const float_vector high = fma_float(-size, least, from), low = fma_float(-size, most, from); /* zeros keep their signs */
+    *above = larger_float(high * (1 + 2 * UNIT), high * (1 - 2 * UNIT));
+    *below = -larger_float(low * -(1 + 2 * UNIT), low * -(1 - 2 * UNIT));
 #endif
 }
 

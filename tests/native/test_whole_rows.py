@@ -193,6 +193,19 @@ def test_weighed_differences_of_any_sign(tiny: int, dtype: np.dtype[Any]) -> Non
     assert_same(run(whole(PRODUCTS).kernel, given, np.empty_like(given[0]), compute=np.float64), expected)
 
 
+@pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_weighed_differences_that_float32_ends_in_the_middle_with(sign: int, dtype: np.dtype[Any]) -> None:
+    """All digits of half types, few enough for float64."""
+    rng = np.random.default_rng(5)
+    digits = 11 if dtype == FLOAT16 else 8
+    values = rng.integers(-(1 << digits), 1 << digits, (100, 4096)) * 2.0 ** (2 - digits)
+    weights = rng.integers(0, 1 << digits, (100, 4096)) * sign * 2.0 ** (-9 - digits)
+    given = [values.astype(dtype), weights.astype(dtype)]
+    expected = rounded(whole(PRODUCTS).kernel(*(one.astype(np.float64) for one in given)), dtype).astype(dtype)
+    assert_same(run(whole(PRODUCTS).kernel, given, np.empty_like(given[0]), compute=np.float64), expected)
+
+
 @pytest.mark.parametrize("length", [40, 257])
 def test_products_under_a_sum_may_leave_the_range_of_float32(length: int) -> None:
     """Those of bfloat16: all of them, or so few that what is left cancels out."""
