@@ -11,10 +11,12 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from acl_emu.codegen.collect import signatures
-from acl_emu.codegen.graph import COMPARED, DEAR, FLOAT_DIGITS, MASKS, Bound, Errors, Exactness, Graph, Step, spelled, total
+from acl_emu.codegen.graph import COMPARED, DEAR, FLOAT_DIGITS, FUNCTION_UNITS, MASKS, Bound, Errors, Exactness, Graph, Step, spelled, total
 from acl_emu.codegen.python_faces import MARK
+from acl_emu.codegen.shorter import shorter
 
 _STORAGES = ("f32", "f16", "bf16")
 _DIGITS = {"f16": 11, "bf16": 8}
@@ -70,7 +72,7 @@ def _is_made(graph: Graph, storage: str, way: str) -> bool:
 def _is_settled(graph: Graph, storage: str) -> bool:
     if graph.in_parts or any(graph.levels[name] == graph.phases for name in graph.reductions):
         return False
-    return Exactness(graph, _DIGITS[storage]).applies or all(bound.known for bound in last_errors(graph)[1])
+    return Exactness(graph, _DIGITS[storage]).applies or all(bound.known for bound in last_errors(shorter(graph))[1])
 
 
 def last_errors(graph: Graph) -> tuple[Errors, list[Bound]]:
@@ -114,11 +116,41 @@ def _by_reciprocal(graph: Graph, step: Step) -> bool:
     return step.arguments[1] in graph.rows and graph.is_lane(step.arguments[0]) and dear
 
 
+class _Between(NamedTuple):
+    """A result that lies between two numbers: something less multiples of a number of the row."""
+
+    function: str
+    """Of fused.h."""
+    arguments: tuple[str, ...]
+    row: str
+    units: float
+    """How far the multiples may be off."""
+
+
+def _between(graph: Graph, name: str) -> _Between | None:
+    """Numbers less multiples of exponentials, or numbers and one of their row, both weighed: those that half types have two ends of."""
+    last = graph.steps[name]
+    product = graph.steps.get(last.arguments[-1])
+    if last.op != "sub" or product is None or product.op != "mul":
+        return None
+    first = last.arguments[0]
+    for row, size in (product.arguments, product.arguments[::-1]):
+        if row in graph.rows and graph.steps[row].op == "sum":
+            inner, weighed = graph.steps.get(size), graph.steps.get(first)
+            if inner is not None and inner.op == "exp" and inner.arguments[0] in graph.inputs and first in graph.inputs:
+                return _Between("less_exponentials", (first, size), row, FUNCTION_UNITS["exp"])
+            if weighed is not None and weighed.op == "mul" and size == weighed.arguments[1] and {*weighed.arguments} <= {*graph.inputs}:
+                return _Between("less_weighed", weighed.arguments, row, 0)
+    return None
+
+
 class _Kernel:
     """The function that evaluates a graph on a row, or on a part of one; on columns side by side, one element of each."""
 
     def __init__(self, graph: Graph, name: str, storage: str, way: str, *, columns: bool = False) -> None:
-        self.graph = graph
+        self.graph = shorter(graph) if way == "settled" else graph
+        self.wide = self if self.graph is graph else _Kernel(graph, name, storage, "in_double")
+        """What is evaluated in double where float is in doubt."""
         self.name = name
         self.storage = storage
         self.way = way
@@ -170,8 +202,8 @@ class _Kernel:
         if not wanted:
             return
         begin = "0"
-        needed = graph.needed([*wanted, *self._ahead(lane)], at_hand=at_hand)
-        whole = graph.needed(wanted) if lane == "settled" else needed
+        between = _between(graph, wanted[0]) if lane == "settled" and len(wanted) == 1 and wanted[0] in graph.steps else None
+        needed = graph.needed(between.arguments if between else [*wanted, *self._ahead(lane)], at_hand=at_hand)
         if self._is_largest_input(ending, wanted):
             yield from self._rows(phase, ending, lane, f"largest_{self.storage}(in{wanted[0][1:]}, n)")
             return
@@ -191,9 +223,11 @@ class _Kernel:
             yield f"        add_exponentials_{self.storage}(in{given[1:]}, n, ahead, d{largest}[0], {kept}, {sums});"
             yield "    }"
             begin = "rough ? n : 0"
-        if lane == "settled":
+        if between:
+            yield from self._certain_between(between)
+        elif lane == "settled":
             yield from self._certain(needed)
-        body = list(self._body(phase, lane, needed, whole, ending, keep, at_hand))
+        body = list(self._body(phase, lane, needed, ending, keep, at_hand))
         if self._is_taken_in_runs(ending, wanted):
             (name,) = ending
             begin = f"begin{phase}"
@@ -226,7 +260,6 @@ class _Kernel:
         phase: int,
         lane: str,
         needed: Sequence[str],
-        whole: Sequence[str],
         ending: Sequence[str],
         keep: Sequence[str],
         at_hand: Sequence[str],
@@ -240,7 +273,7 @@ class _Kernel:
                 if name[0] == "i":
                     yield f"        ASK_FOR_{self.storage}(in{name[1:]}, i + ahead);"
         for name in graph.inputs:
-            if name in whole:
+            if name in needed:
                 yield f"        {self._fetch(name)}"
         stored = [name for name in graph.lane_outputs if graph.levels[name] == phase]
         if lane == "double":
@@ -252,7 +285,7 @@ class _Kernel:
         for name in keep:
             yield f"        {self._keep(name, lane)}"
         if lane == "settled":
-            yield from self._settle(stored, whole)
+            yield from self._settle(stored, needed)
         for name in stored if lane != "settled" else ():
             result = f"JOINED_{self.storage}(l{name}, u{name})" if lane == "double" else f"f{name}"
             yield f"        PUT_{self.storage}(out{graph.outputs.index(name)}, i, left, {result});"
@@ -369,14 +402,17 @@ class _Kernel:
         elif lane == "f" and self.way == "settled" and step.op == "sub" and self._is_exact_product(step.arguments[0]):
             factors = [self._refer(argument, "f") for argument in self.graph.steps[step.arguments[0]].arguments]
             expression = f"fma_float({', '.join(factors)}, -{arguments[1]})"
-        elif lane == "f" and self._is_to_part(name):
-            expression = f"exp_to_part_float({arguments[0]})"
+        elif lane == "f" and self.way == "settled" and step.op == "exp" and (rough := self._roughly(step)):
+            expression = f"{rough}({arguments[0]})"
         return f"const {kind}_{result} {lane}{name} = {expression};"
 
-    def _is_to_part(self, name: str) -> bool:
-        """Whether it is an exponential between 0 and 1 whose last digit does not matter."""
-        step = self.graph.steps[name]
-        return self.way == "settled" and step.op == "exp" and self.graph.signs[step.arguments[0]].negative
+    def _roughly(self, step: Step) -> str:
+        """What makes an exponential of a half number whose last digit does not matter; none where the number may be too large for that."""
+        if not self.graph.exact_in_float(step.arguments[0]):
+            return ""
+        if self.storage == "f16" or any(self._is_safe(output) for output in self.graph.lane_outputs):
+            return "exp_roughly_float"
+        return "exp_roughly_to_part" if self.graph.signs[step.arguments[0]].negative else ""
 
     def _is_exact_product(self, name: str) -> bool:
         step = self.graph.steps.get(name)
@@ -451,8 +487,21 @@ class _Kernel:
                 yield f"    certain &= is_moderate(d{name}[0]);"
             if name in graph.constants and (name[0] == "x" or self.exactness.applies):
                 yield f"    certain &= is_float(call->constants[{name[1:]}]);"
-            if name[0] == "i" and self.storage == "bf16" and not self.exactness.applies and graph.has_products:
+            alone = any(graph.is_share(output) for output in graph.outputs)
+            if name[0] == "i" and self.storage == "bf16" and not self.exactness.applies and graph.has_products and not alone:
                 yield f"    certain &= is_moderate_bf16(in{name[1:]}, n);"
+        yield "    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);"
+
+    def _certain_between(self, between: _Between) -> Iterator[str]:
+        """The same for results between two numbers, and what these are made of; what is summed up to a number is made of numbers."""
+        row, (first, size) = f"d{between.row}[0]", between.arguments
+        yield "    float_vector least, most;"
+        yield f"    spread({row}, {float(between.units)}f, &least, &most);"
+        yield f"    int certain = is_moderate({row}) && {row} == {row};"
+        if size in self.graph.inputs:
+            yield f"    certain &= are_weights_{self.storage}(in{size[1:]}, n);"
+            if self.storage == "bf16":
+                yield f"    certain &= {row} != 0 || is_moderate_bf16(in{first[1:]}, n);"
         yield "    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);"
 
     def _inexact(self, name: str) -> Iterator[str]:
@@ -473,7 +522,7 @@ class _Kernel:
             off = total([bound.of(argument) for bound, argument in zip(bounds, arguments, strict=True)])
             if off and not ("0" in step.arguments and not any(bound.error for bound in bounds)):
                 yield f"        doubt |= less_equal_float(absolute_float({arguments[0]} - {arguments[1]}), ({off}) * 2);"
-        if step.op.startswith("exp") and name not in graph.outputs:
+        if step.op.startswith("exp") and not any(output == name or self._is_safe(output) for output in graph.lane_outputs):
             # What goes on into other steps may be too large for their results in float, or too small to have all digits.
             large = step.op != "exp" or not errors.bounds[step.arguments[0]].negative
             small = self.storage == "bf16" or bool(graph.rows)  # with those, what comes to nothing in float may still have a sign
@@ -488,18 +537,26 @@ class _Kernel:
         if name in errors.computed:
             yield f"        const float_vector e{name} = {errors.computed[name]};"
 
-    def _settle(self, stored: Sequence[str], whole: Sequence[str]) -> Iterator[str]:
-        graph, (errors, _) = self.graph, last_errors(self.graph)
+    def _is_safe(self, output: str) -> bool:
+        """Whether a result is in doubt by itself where exponentials are too large or too small."""
+        return self.graph.is_share(output) or _between(self.graph, output) is not None
+
+    def _settle(self, stored: Sequence[str], needed: Sequence[str]) -> Iterator[str]:
+        graph, exact, (errors, _) = self.graph, self.wide.graph, last_errors(self.graph)
         unclear, second = "", []
         for name in stored:
-            bound = errors.bounds[name]
+            bound, between = errors.bounds[name], _between(graph, name)
             yield f"        half_vector h{name};"
+            if between:
+                arguments = ", ".join(self._refer(argument, "f") for argument in between.arguments)
+                yield f"        doubt |= {between.function}_{self.storage}({arguments}, least, most, &h{name});"
+                continue
             if self.exactness.applies:
                 yield f"        doubt |= middle_{self.storage}(f{name}, {self._rounded(name) or 'first_ones(0)'}, &h{name});"
                 continue
             own = f"{float(bound.units)}f, &h{name}"
             look = f"unsure_{self.storage}(f{name}, {bound.error}, {own})" if bound.error else f"close_{self.storage}(f{name}, {own})"
-            looks = [f"doubt |= {look};", *self._faded(name, whole)]
+            looks = [f"doubt |= {look};", *self._faded(name)]
             if bound.error or self._is_often_small():
                 yield from (f"        {look}" for look in looks)
             else:
@@ -512,12 +569,15 @@ class _Kernel:
             yield "            again = any(doubt);"
             yield "        }"
         yield "        if (UNLIKELY(again)) {"
-        yield from self._halves(whole, (), "            ")
+        results = [exact.outputs[graph.outputs.index(name)] for name in stored]
+        whole = exact.needed(results)
+        yield from (f"            {self._fetch(name)}" for name in whole if name in graph.inputs and name not in needed)
+        yield from self.wide._halves(whole, (), "            ")
         if graph.rough:
             yield f"            if (rough && is_shaky_{self.storage}(l{stored[0]}, u{stored[0]})) {{"
             yield from ("                rough = 0;", "                goto anew;", "            }")
-        for name in stored:
-            place = f"out{graph.outputs.index(name)}, i, left"
+        for name in results:
+            place = f"out{exact.outputs.index(name)}, i, left"
             yield f"            PUT_{self.storage}({place}, JOINED_{self.storage}(l{name}, u{name}));"
         yield "        } else {"
         for name in stored:
@@ -526,8 +586,10 @@ class _Kernel:
 
     def _is_often_small(self) -> bool:
         """Whether a first look is of no use: shares of a row are small, where zeros are chosen there are some."""
-        chosen = any(step.op == "where" and "0" in step.arguments for step in self.graph.steps.values())
-        return chosen or (bool(self.graph.rows) and self.storage == "f16")
+        steps = [self.graph.steps[name] for name in self.graph.needed(self.graph.lane_outputs) if name in self.graph.steps]
+        chosen = any(step.op == "where" and "0" in step.arguments for step in steps)
+        shares = any(self.graph.steps[name].op == "div" for name in self.graph.lane_outputs)
+        return chosen or (bool(self.graph.rows) and shares and self.storage == "f16")
 
     def _rounded(self, name: str) -> str:
         """Where a result has been rounded, as an expression; of a choice, where what was chosen has."""
@@ -542,10 +604,11 @@ class _Kernel:
             found = [f"({side}{chosen} & ({one}))" for side, one in zip(("", "~"), found[1:], strict=True) if one]
         return " | ".join(one for one in found if one)
 
-    def _faded(self, name: str, whole: Sequence[str]) -> Iterator[str]:
+    def _faded(self, name: str) -> Iterator[str]:
         """A bfloat16 number may have become too small for float: exponentials, unless zero, as it is then too; products of many numbers."""
-        ops = [self.graph.steps[one].op for one in whole if one in self.graph.steps and self.storage == "bf16"]
-        if sum(op in ("mul", "div", "square") for op in ops) > 3:
+        steps = self.graph.steps
+        ops = [steps[one].op for one in self.graph.needed([name]) if one in steps and self.storage == "bf16"]
+        if ops and (self.graph.is_share(name) or sum(op in ("mul", "div", "square") for op in ops) > 3):
             yield f"doubt |= less_float(absolute_float(f{name}), all_float(0x1p-90f));"
         elif any(op.startswith("exp") for op in ops):
             yield f"doubt |= faded(f{name});"

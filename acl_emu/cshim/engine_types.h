@@ -202,19 +202,26 @@ static inline V exp_of_float(V x)
     return exp_joined(r, power);
 }
 
-/* The same for an x that is not positive, in fewer steps, where a result of a half type is made of it; off by 2 of 2^-24 of itself. */
+/* The same in fewer steps, where a result of a half type is made of it; off by less than 3 of 2^-24 of itself, for an x of a half type within
+ * ±2^17. Beyond that and of infinities it is infinite, zero or none. */
 #ifdef HAS_64
-static inline V exp_to_part_float(V x)
+static inline V exp_roughly_float(V x)
 {
-    V power;
-    const V r = exp_split(larger_float(x, all_float(EXP_LEAST)), &power);
-    const V root = (V)_mm512_permutexvar_ps((__m512i)power, _mm512_loadu_ps(roots));
-    const V tail = fma_float(fma_float(r, all_float(0.16666667f), all_float(0.50000978f)), r * r, r);
-    return scaled_float(fma_float(root, tail, root), power - all_float(SIXTEENTHS));
+    /* With powers of two by thirty-seconds a square is all that counts of what is left. */
+    static const float finer_roots[32] = {1.0f, 1.0218972f, 1.0442737f, 1.0671405f, 1.0905077f, 1.1143868f, 1.1387886f, 1.1637249f, 1.1892071f, 1.2152474f, 1.2418578f, 1.269051f, 1.2968396f, 1.3252367f, 1.3542556f, 1.38391f, 1.4142135f, 1.4451808f, 1.4768262f, 1.5091645f, 1.5422108f, 1.5759809f, 1.6104903f, 1.6457555f, 1.6817929f, 1.7186193f, 1.7562522f, 1.7947091f, 1.8340081f, 1.8741677f, 1.9152066f, 1.9571441f};
+    const V rounding = all_float(ROUNDING / 32), shifted = fma_float(x, all_float(1.4426950408889634074f), rounding), k = shifted - rounding;
+    const V r = reduced_float(x, k), root = (V)_mm512_permutex2var_ps(_mm512_loadu_ps(finer_roots), (__m512i)shifted, _mm512_loadu_ps(finer_roots + 16));
+    return scaled_float(fma_float(root * r, fma_float(r, all_float(0.50000453f), all_float(1.0000147f)), root), k);
 }
 #else
-#define exp_to_part_float exp_of_float
+#define exp_roughly_float exp_of_float
 #endif
+
+/* The same for any x that is not positive. */
+static inline V exp_roughly_to_part(V x)
+{
+    return exp_roughly_float(larger_float(x, all_float(EXP_LEAST)));
+}
 
 /* exp(x + rest) for an x that lost the rest. */
 static inline V exp_made_up(V x, V rest)

@@ -970,21 +970,21 @@ static void g8_f16_settled(const fused_call *call, size_t n)
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_vector ft0 = exp_of_float(fi0);
+            const float_vector ft0 = exp_roughly_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             half_vector ht0;
-            int again = any(doubt | unclear_f16(ft0, 2.5f, &ht0));
+            int again = any(doubt | unclear_f16(ft0, 3.0f, &ht0));
             if (UNLIKELY(again)) {
-                doubt |= close_f16(ft0, 2.5f, &ht0);
+                doubt |= close_f16(ft0, 3.0f, &ht0);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_f16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt0 = exp_of_double(li0);
@@ -1015,17 +1015,17 @@ static void g8_bf16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             half_vector ht0;
-            int again = any(doubt | unclear_bf16(ft0, 2.5f, &ht0));
+            int again = any(doubt | unclear_bf16(ft0, 3.0f, &ht0));
             if (UNLIKELY(again)) {
-                doubt |= close_bf16(ft0, 2.5f, &ht0);
+                doubt |= close_bf16(ft0, 3.0f, &ht0);
                 doubt |= faded(ft0);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt0 = exp_of_double(li0);
@@ -1090,24 +1090,24 @@ static void g9_f16_settled(const fused_call *call, size_t n)
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_vector ft0 = exp_of_float(fi0);
+            const float_vector ft0 = exp_roughly_float(fi0);
             bt0[(i - begin) / FLOATS] = ft0;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
             doubt |= equal_float(ft0, all_float(0));
             const float_vector ft1 = ft0 * fx0;
             half_vector ht1;
-            int again = any(doubt | unclear_f16(ft1, 3.5f, &ht1));
+            int again = any(doubt | unclear_f16(ft1, 4.0f, &ht1));
             if (UNLIKELY(again)) {
-                doubt |= close_f16(ft1, 3.5f, &ht1);
+                doubt |= close_f16(ft1, 4.0f, &ht1);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_f16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt0 = exp_of_double(li0);
@@ -1144,19 +1144,19 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= extreme(ft0);
             const float_vector ft1 = ft0 * fx0;
             half_vector ht1;
-            int again = any(doubt | unclear_bf16(ft1, 3.5f, &ht1));
+            int again = any(doubt | unclear_bf16(ft1, 4.0f, &ht1));
             if (UNLIKELY(again)) {
-                doubt |= close_bf16(ft1, 3.5f, &ht1);
+                doubt |= close_bf16(ft1, 4.0f, &ht1);
                 doubt |= faded(ft1);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt0 = exp_of_double(li0);
@@ -1259,9 +1259,9 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate(dt1[0]);
+    float_vector least, most;
+    spread(dt1[0], 3.0f, &least, &most);
+    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -1270,13 +1270,9 @@ static void g10_f16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi1);
-        doubt |= extreme(ft0);
-        const float_vector ft2 = ft0 * ft1;
-        const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * (4.5f * UNIT);
+        const float_vector ft0 = exp_roughly_float(fi1);
         half_vector ht3;
-        doubt |= unsure_f16(ft3, et3, 2.0f, &ht3);
+        doubt |= less_exponentials_f16(fi0, ft0, least, most, &ht3);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -1317,10 +1313,9 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
     }
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate(dt1[0]);
+    float_vector least, most;
+    spread(dt1[0], 3.0f, &least, &most);
+    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -1329,14 +1324,9 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = uncertain;
-        const float_vector ft0 = exp_of_float(fi1);
-        doubt |= extreme(ft0);
-        const float_vector ft2 = ft0 * ft1;
-        const float_vector ft3 = fi0 - ft2;
-        const float_vector et3 = absolute_float(ft2) * (4.5f * UNIT);
+        const float_vector ft0 = exp_roughly_float(fi1);
         half_vector ht3;
-        doubt |= unsure_bf16(ft3, et3, 2.0f, &ht3);
-        doubt |= faded(ft3);
+        doubt |= less_exponentials_bf16(fi0, ft0, least, most, &ht3);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -1412,13 +1402,12 @@ static void g11_f16_settled(const fused_call *call, size_t n)
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi2 = FETCH_f16(in2, i, left);
-            const float_vector ft0 = exp_of_float(fi2);
+            const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_vector fi2 = FETCH_f16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1426,12 +1415,13 @@ static void g11_f16_settled(const fused_call *call, size_t n)
             const float_vector ft1 = -ft0;
             const float_vector ft2 = fi0 * ft1;
             half_vector ht2;
-            int again = any(doubt | unclear_f16(ft2, 3.5f, &ht2));
+            int again = any(doubt | unclear_f16(ft2, 4.0f, &ht2));
             if (UNLIKELY(again)) {
-                doubt |= close_f16(ft2, 3.5f, &ht2);
+                doubt |= close_f16(ft2, 4.0f, &ht2);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_f16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li2 = lower_half(fi2);
@@ -1471,20 +1461,20 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_vector fi2 = FETCH_bf16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= extreme(ft0);
             const float_vector ft1 = -ft0;
             const float_vector ft2 = fi0 * ft1;
             half_vector ht2;
-            int again = any(doubt | unclear_bf16(ft2, 3.5f, &ht2));
+            int again = any(doubt | unclear_bf16(ft2, 4.0f, &ht2));
             if (UNLIKELY(again)) {
-                doubt |= close_bf16(ft2, 3.5f, &ht2);
+                doubt |= close_bf16(ft2, 4.0f, &ht2);
                 doubt |= faded(ft2);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_bf16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li2 = lower_half(fi2);
@@ -1562,13 +1552,12 @@ static void g12_f16_settled(const fused_call *call, size_t n)
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi2 = FETCH_f16(in2, i, left);
-            const float_vector ft0 = exp_of_float(fi2);
+            const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_vector fi2 = FETCH_f16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1577,12 +1566,13 @@ static void g12_f16_settled(const fused_call *call, size_t n)
             const float_vector ft2 = fi0 * ft1;
             const float_vector ft3 = ft2 / all_float(2);
             half_vector ht3;
-            int again = any(doubt | unclear_f16(ft3, 5.5f, &ht3));
+            int again = any(doubt | unclear_f16(ft3, 5.0f, &ht3));
             if (UNLIKELY(again)) {
-                doubt |= close_f16(ft3, 5.5f, &ht3);
+                doubt |= close_f16(ft3, 5.0f, &ht3);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_f16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li2 = lower_half(fi2);
@@ -1624,7 +1614,6 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_vector fi2 = FETCH_bf16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= extreme(ft0);
@@ -1632,13 +1621,14 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft2 = fi0 * ft1;
             const float_vector ft3 = ft2 / all_float(2);
             half_vector ht3;
-            int again = any(doubt | unclear_bf16(ft3, 5.5f, &ht3));
+            int again = any(doubt | unclear_bf16(ft3, 5.0f, &ht3));
             if (UNLIKELY(again)) {
-                doubt |= close_bf16(ft3, 5.5f, &ht3);
+                doubt |= close_bf16(ft3, 5.0f, &ht3);
                 doubt |= faded(ft3);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_bf16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li2 = lower_half(fi2);
@@ -1723,13 +1713,12 @@ static void g13_f16_settled(const fused_call *call, size_t n)
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi2 = FETCH_f16(in2, i, left);
-            const float_vector ft0 = exp_of_float(fi2);
+            const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_vector fi2 = FETCH_f16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
@@ -1738,12 +1727,13 @@ static void g13_f16_settled(const fused_call *call, size_t n)
             const float_vector ft2 = fi0 * ft1;
             const float_vector ft3 = ft2 / fk0;
             half_vector ht3;
-            int again = any(doubt | unclear_f16(ft3, 6.5f, &ht3));
+            int again = any(doubt | unclear_f16(ft3, 6.0f, &ht3));
             if (UNLIKELY(again)) {
-                doubt |= close_f16(ft3, 6.5f, &ht3);
+                doubt |= close_f16(ft3, 6.0f, &ht3);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_f16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li2 = lower_half(fi2);
@@ -1788,7 +1778,6 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_vector fi2 = FETCH_bf16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= extreme(ft0);
@@ -1796,13 +1785,14 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft2 = fi0 * ft1;
             const float_vector ft3 = ft2 / fk0;
             half_vector ht3;
-            int again = any(doubt | unclear_bf16(ft3, 6.5f, &ht3));
+            int again = any(doubt | unclear_bf16(ft3, 6.0f, &ht3));
             if (UNLIKELY(again)) {
-                doubt |= close_bf16(ft3, 6.5f, &ht3);
+                doubt |= close_bf16(ft3, 6.0f, &ht3);
                 doubt |= faded(ft3);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_bf16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li2 = lower_half(fi2);
@@ -1892,7 +1882,7 @@ static void g14_f16_settled(const fused_call *call, size_t n)
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi2 = FETCH_f16(in2, i, left);
-            const float_vector ft0 = exp_of_float(fi2);
+            const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -1912,7 +1902,7 @@ static void g14_f16_settled(const fused_call *call, size_t n)
             const float_vector ft4 = fi0 * ft3;
             const float_vector et4 = et3 * absolute_float(fi0);
             half_vector ht4;
-            doubt |= unsure_f16(ft4, et4, 8.5f, &ht4);
+            doubt |= unsure_f16(ft4, et4, 6.0f, &ht4);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -1976,7 +1966,7 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft4 = fi0 * ft3;
             const float_vector et4 = et3 * absolute_float(fi0);
             half_vector ht4;
-            doubt |= unsure_bf16(ft4, et4, 8.5f, &ht4);
+            doubt |= unsure_bf16(ft4, et4, 6.0f, &ht4);
             doubt |= faded(ft4);
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -2076,7 +2066,7 @@ static void g15_f16_settled(const fused_call *call, size_t n)
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi2 = FETCH_f16(in2, i, left);
-            const float_vector ft0 = exp_of_float(fi2);
+            const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -2098,7 +2088,7 @@ static void g15_f16_settled(const fused_call *call, size_t n)
             const float_vector ft5 = ft4 / all_float(2);
             const float_vector et5 = over_float(et4, all_float(2));
             half_vector ht5;
-            doubt |= unsure_f16(ft5, et5, 12.5f, &ht5);
+            doubt |= unsure_f16(ft5, et5, 7.0f, &ht5);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -2166,7 +2156,7 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft5 = ft4 / all_float(2);
             const float_vector et5 = over_float(et4, all_float(2));
             half_vector ht5;
-            doubt |= unsure_bf16(ft5, et5, 12.5f, &ht5);
+            doubt |= unsure_bf16(ft5, et5, 7.0f, &ht5);
             doubt |= faded(ft5);
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -2273,7 +2263,7 @@ static void g16_f16_settled(const fused_call *call, size_t n)
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi2 = FETCH_f16(in2, i, left);
-            const float_vector ft0 = exp_of_float(fi2);
+            const float_vector ft0 = exp_roughly_float(fi2);
             bt0[(i - begin) / FLOATS] = ft0;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -2295,7 +2285,7 @@ static void g16_f16_settled(const fused_call *call, size_t n)
             const float_vector ft5 = ft4 / fk0;
             const float_vector et5 = over_float(et4, absolute_float(fk0));
             half_vector ht5;
-            doubt |= unsure_f16(ft5, et5, 13.5f, &ht5);
+            doubt |= unsure_f16(ft5, et5, 8.0f, &ht5);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -2366,7 +2356,7 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft5 = ft4 / fk0;
             const float_vector et5 = over_float(et4, absolute_float(fk0));
             half_vector ht5;
-            doubt |= unsure_bf16(ft5, et5, 13.5f, &ht5);
+            doubt |= unsure_bf16(ft5, et5, 8.0f, &ht5);
             doubt |= faded(ft5);
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -2459,19 +2449,19 @@ static void g17_f16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= less_float(all_float(0x1p60f), ft0);
             doubt |= equal_float(ft0, all_float(0));
             const float_vector ft1 = ft0 / fx1;
             half_vector ht1;
-            int again = any(doubt | unclear_f16(ft1, 4.5f, &ht1));
+            int again = any(doubt | unclear_f16(ft1, 3.5f, &ht1));
             if (UNLIKELY(again)) {
-                doubt |= close_f16(ft1, 4.5f, &ht1);
+                doubt |= close_f16(ft1, 3.5f, &ht1);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_f16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt0 = exp_of_difference_double(li0, dx0);
@@ -2513,19 +2503,19 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             doubt |= extreme(ft0);
             const float_vector ft1 = ft0 / fx1;
             half_vector ht1;
-            int again = any(doubt | unclear_bf16(ft1, 4.5f, &ht1));
+            int again = any(doubt | unclear_bf16(ft1, 3.5f, &ht1));
             if (UNLIKELY(again)) {
-                doubt |= close_bf16(ft1, 4.5f, &ht1);
+                doubt |= close_bf16(ft1, 3.5f, &ht1);
                 doubt |= faded(ft1);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt0 = exp_of_difference_double(li0, dx0);
@@ -2699,36 +2689,28 @@ static void g19_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
-        float_vector bt3[BLOCK / FLOATS];
+        float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi1 = FETCH_f16(in1, i, left);
-            const float_vector ft1 = absolute_float(fi1);
-            const float_vector ft2 = ft1 * all_float(-0.5);
-            const float_vector ft3 = exp_to_part_float(ft2);
-            bt3[(i - begin) / FLOATS] = ft3;
+            const float_vector ft0 = exp_roughly_float(fi1);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_vector fi1 = FETCH_f16(in1, i, left);
             float_mask doubt = uncertain;
-            const float_mask ft0 = less_float(all_float(0), fi1);
-            const float_vector ft3 = bt3[(i - begin) / FLOATS];
-            doubt |= equal_float(ft3, all_float(0));
-            const float_vector ft4 = select_float(ft0, ft3, all_float(1));
-            const float_vector ft5 = fi0 * ft4;
-            const float_vector ft6 = ft5 * ft4;
-            const float_vector ft7 = ft3 * ft3;
-            const float_vector ft8 = all_float(1) + ft7;
-            const float_vector ft9 = ft6 / ft8;
-            half_vector ht9;
-            int again = any(doubt | unclear_f16(ft9, 13.0f, &ht9));
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            const float_vector ft1 = all_float(1) + ft0;
+            const float_vector ft2 = fi0 / ft1;
+            half_vector ht2;
+            int again = any(doubt | unclear_f16(ft2, 5.0f, &ht2));
             if (UNLIKELY(again)) {
-                doubt |= close_f16(ft9, 13.0f, &ht9);
+                doubt |= close_f16(ft2, 5.0f, &ht2);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi1 = FETCH_f16(in1, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -2755,7 +2737,7 @@ static void g19_f16_settled(const fused_call *call, size_t n)
                 const double_vector ut9 = ut6 / ut8;
                 PUT_f16(out0, i, left, JOINED_f16(lt9, ut9));
             } else {
-                PUT_half(out0, i, left, ht9);
+                PUT_half(out0, i, left, ht2);
             }
         }
     }
@@ -2768,42 +2750,32 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t begin = 0; begin < n; begin += BLOCK) {
         const size_t end = n - begin < BLOCK ? n : begin + BLOCK;
-        float_vector bt3[BLOCK / FLOATS];
+        float_vector bt0[BLOCK / FLOATS];
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi1 = FETCH_bf16(in1, i, left);
-            const float_vector ft1 = absolute_float(fi1);
-            const float_vector ft2 = ft1 * all_float(-0.5);
-            const float_vector ft3 = exp_to_part_float(ft2);
-            bt3[(i - begin) / FLOATS] = ft3;
+            const float_vector ft0 = exp_roughly_float(fi1);
+            bt0[(i - begin) / FLOATS] = ft0;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
             const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_vector fi1 = FETCH_bf16(in1, i, left);
             float_mask doubt = uncertain;
-            const float_mask ft0 = less_float(all_float(0), fi1);
-            const float_vector ft3 = bt3[(i - begin) / FLOATS];
-            doubt |= less_float(ft3, all_float(0x1p-60f));
-            const float_vector ft4 = select_float(ft0, ft3, all_float(1));
-            const float_vector ft5 = fi0 * ft4;
-            const float_vector ft6 = ft5 * ft4;
-            const float_vector ft7 = ft3 * ft3;
-            const float_vector ft8 = all_float(1) + ft7;
-            const float_vector ft9 = ft6 / ft8;
-            half_vector ht9;
-            int again = any(doubt | unclear_bf16(ft9, 13.0f, &ht9));
+            const float_vector ft0 = bt0[(i - begin) / FLOATS];
+            const float_vector ft1 = all_float(1) + ft0;
+            const float_vector ft2 = fi0 / ft1;
+            half_vector ht2;
+            int again = any(doubt | unclear_bf16(ft2, 5.0f, &ht2));
             if (UNLIKELY(again)) {
-                doubt |= close_bf16(ft9, 13.0f, &ht9);
-                doubt |= less_float(absolute_float(ft9), all_float(0x1p-90f));
+                doubt |= close_bf16(ft2, 5.0f, &ht2);
+                doubt |= less_float(absolute_float(ft2), all_float(0x1p-90f));
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi1 = FETCH_bf16(in1, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -2830,7 +2802,7 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
                 const double_vector ut9 = ut6 / ut8;
                 PUT_bf16(out0, i, left, JOINED_bf16(lt9, ut9));
             } else {
-                PUT_half(out0, i, left, ht9);
+                PUT_half(out0, i, left, ht2);
             }
         }
     }
@@ -2911,7 +2883,7 @@ static void g20_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
-        doubt |= close_f16(ft6, 4.0f, &ht6);
+        doubt |= close_f16(ft6, 3.0f, &ht6);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -3071,9 +3043,9 @@ static void g21_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, fk0, ft5);
         half_vector ht6;
-        int again = any(doubt | unclear_f16(ft6, 4.0f, &ht6));
+        int again = any(doubt | unclear_f16(ft6, 3.0f, &ht6));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft6, 4.0f, &ht6);
+            doubt |= close_f16(ft6, 3.0f, &ht6);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -3222,13 +3194,13 @@ static void g22_f16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
             half_vector ht4;
             doubt |= close_f16(ft4, 3.5f, &ht4);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_f16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_mask lt0 = less_double(li0, all_double(0));
@@ -3271,13 +3243,13 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
             half_vector ht4;
             doubt |= close_bf16(ft4, 3.5f, &ht4);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_mask lt0 = less_double(li0, all_double(0));
@@ -3373,7 +3345,7 @@ static void g23_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
-        doubt |= close_f16(ft6, 4.0f, &ht6);
+        doubt |= close_f16(ft6, 3.0f, &ht6);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -3517,13 +3489,13 @@ static void g24_f16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
             half_vector ht4;
             doubt |= close_f16(ft4, 3.5f, &ht4);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_f16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_mask lt0 = less_double(li0, all_double(1));
@@ -3566,13 +3538,13 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
             half_vector ht4;
             doubt |= close_bf16(ft4, 3.5f, &ht4);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_mask lt0 = less_double(li0, all_double(1));
@@ -3680,7 +3652,7 @@ static void g25_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi1 / ft4;
         const float_vector ft6 = select_float(ft2, all_float(0), ft5);
         half_vector ht6;
-        doubt |= close_f16(ft6, 4.0f, &ht6);
+        doubt |= close_f16(ft6, 3.0f, &ht6);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -4407,7 +4379,6 @@ static void g30_f16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             half_vector ht0;
@@ -4417,6 +4388,7 @@ static void g30_f16_settled(const fused_call *call, size_t n)
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_f16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt0 = log_of_double(li0);
@@ -4447,7 +4419,6 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             half_vector ht0;
@@ -4457,6 +4428,7 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt0 = log_of_double(li0);
@@ -4542,19 +4514,19 @@ static void g31_f16_settled(const fused_call *call, size_t n)
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector fi1 = FETCH_f16(in1, i, left);
-            const float_vector fi2 = FETCH_f16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             const float_vector ft1 = ft0 - fi1;
             const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
             const float_vector ft2 = ft1 + all_float(1);
-            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(1.0f * UNIT), et1);
             const float_vector ft3 = fi0 * ft2;
             const float_vector et3 = et2 * absolute_float(fi0);
             half_vector ht3;
-            doubt |= unsure_f16(ft3, et3, 4.0f, &ht3);
+            doubt |= unsure_f16(ft3, et3, 2.0f, &ht3);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_f16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -4602,19 +4574,19 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
             const size_t left = n - i;
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
-            const float_vector fi2 = FETCH_bf16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             const float_vector ft1 = ft0 - fi1;
             const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
             const float_vector ft2 = ft1 + all_float(1);
-            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(1.0f * UNIT), et1);
             const float_vector ft3 = fi0 * ft2;
             const float_vector et3 = et2 * absolute_float(fi0);
             half_vector ht3;
-            doubt |= unsure_bf16(ft3, et3, 4.0f, &ht3);
+            doubt |= unsure_bf16(ft3, et3, 2.0f, &ht3);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_bf16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -4713,21 +4685,21 @@ static void g32_f16_settled(const fused_call *call, size_t n)
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector fi1 = FETCH_f16(in1, i, left);
-            const float_vector fi2 = FETCH_f16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             const float_vector ft1 = ft0 - fi1;
             const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
             const float_vector ft2 = ft1 + all_float(1);
-            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(1.0f * UNIT), et1);
             const float_vector ft3 = fi0 * ft2;
             const float_vector et3 = et2 * absolute_float(fi0);
             const float_vector ft4 = ft3 / all_float(2);
             const float_vector et4 = over_float(et3, all_float(2));
             half_vector ht4;
-            doubt |= unsure_f16(ft4, et4, 8.0f, &ht4);
+            doubt |= unsure_f16(ft4, et4, 3.0f, &ht4);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_f16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -4777,21 +4749,21 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
             const size_t left = n - i;
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
-            const float_vector fi2 = FETCH_bf16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             const float_vector ft1 = ft0 - fi1;
             const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
             const float_vector ft2 = ft1 + all_float(1);
-            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(1.0f * UNIT), et1);
             const float_vector ft3 = fi0 * ft2;
             const float_vector et3 = et2 * absolute_float(fi0);
             const float_vector ft4 = ft3 / all_float(2);
             const float_vector et4 = over_float(et3, all_float(2));
             half_vector ht4;
-            doubt |= unsure_bf16(ft4, et4, 8.0f, &ht4);
+            doubt |= unsure_bf16(ft4, et4, 3.0f, &ht4);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_bf16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -4897,21 +4869,21 @@ static void g33_f16_settled(const fused_call *call, size_t n)
             const size_t left = n - i;
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector fi1 = FETCH_f16(in1, i, left);
-            const float_vector fi2 = FETCH_f16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             const float_vector ft1 = ft0 - fi1;
             const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
             const float_vector ft2 = ft1 + all_float(1);
-            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(1.0f * UNIT), et1);
             const float_vector ft3 = fi0 * ft2;
             const float_vector et3 = et2 * absolute_float(fi0);
             const float_vector ft4 = ft3 / fk0;
             const float_vector et4 = over_float(et3, absolute_float(fk0));
             half_vector ht4;
-            doubt |= unsure_f16(ft4, et4, 9.0f, &ht4);
+            doubt |= unsure_f16(ft4, et4, 4.0f, &ht4);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_f16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -4964,21 +4936,21 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
             const size_t left = n - i;
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
-            const float_vector fi2 = FETCH_bf16(in2, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             const float_vector ft1 = ft0 - fi1;
             const float_vector et1 = absolute_float(ft0) * (2.0f * UNIT);
             const float_vector ft2 = ft1 + all_float(1);
-            const float_vector et2 = fma_float(absolute_float(ft1), all_float(2.0f * UNIT), et1);
+            const float_vector et2 = fma_float(absolute_float(ft1), all_float(1.0f * UNIT), et1);
             const float_vector ft3 = fi0 * ft2;
             const float_vector et3 = et2 * absolute_float(fi0);
             const float_vector ft4 = ft3 / fk0;
             const float_vector et4 = over_float(et3, absolute_float(fk0));
             half_vector ht4;
-            doubt |= unsure_bf16(ft4, et4, 9.0f, &ht4);
+            doubt |= unsure_bf16(ft4, et4, 4.0f, &ht4);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi2 = FETCH_bf16(in2, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -5051,7 +5023,6 @@ static void g34_f16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             half_vector ht0;
@@ -5061,6 +5032,7 @@ static void g34_f16_settled(const fused_call *call, size_t n)
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_f16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt0 = log_of_odds_double(li0);
@@ -5091,7 +5063,6 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = bt0[(i - begin) / FLOATS];
             half_vector ht0;
@@ -5101,6 +5072,7 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector lt0 = log_of_odds_double(li0);
@@ -5532,7 +5504,6 @@ anew:;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
@@ -5540,6 +5511,7 @@ anew:;
         doubt |= close_f16(ft3, 4.5f, &ht3);
         int again = any(doubt);
         if (UNLIKELY(again)) {
+            const float_vector fi0 = FETCH_f16(in0, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = exp_of_distance_double(li0, dt0);
@@ -5595,7 +5567,6 @@ anew:;
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
         float_mask doubt = uncertain;
         const float_vector ft1 = read_float((const float *)call->kept[0] + i);
         const float_vector ft3 = ft1 * ift2;
@@ -5607,6 +5578,7 @@ anew:;
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_vector lt1 = exp_of_distance_double(li0, dt0);
@@ -5781,8 +5753,11 @@ anew:;
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
         half_vector ht11;
-        doubt |= close_f16(ft11, 2.25f, &ht11);
-        int again = any(doubt);
+        int again = any(doubt | unclear_f16(ft11, 2.25f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft11, 2.25f, &ht11);
+            again = any(doubt);
+        }
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -5856,8 +5831,11 @@ anew:;
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
         half_vector ht11;
-        doubt |= close_bf16(ft11, 2.25f, &ht11);
-        int again = any(doubt);
+        int again = any(doubt | unclear_bf16(ft11, 2.25f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft11, 2.25f, &ht11);
+            again = any(doubt);
+        }
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6534,8 +6512,11 @@ static void g41_f16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
         half_vector ht11;
-        doubt |= close_f16(ft11, 2.0f, &ht11);
-        int again = any(doubt);
+        int again = any(doubt | unclear_f16(ft11, 2.0f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_f16(ft11, 2.0f, &ht11);
+            again = any(doubt);
+        }
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6597,8 +6578,11 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft1 = fi0 - ft0;
         const float_vector ft11 = ft1 - ft10;
         half_vector ht11;
-        doubt |= close_bf16(ft11, 2.0f, &ht11);
-        int again = any(doubt);
+        int again = any(doubt | unclear_bf16(ft11, 2.0f, &ht11));
+        if (UNLIKELY(again)) {
+            doubt |= close_bf16(ft11, 2.0f, &ht11);
+            again = any(doubt);
+        }
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
@@ -6674,7 +6658,7 @@ static void g42_f16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft1 = absolute_float(fi0);
             const float_vector ft2 = -ft1;
-            const float_vector ft3 = exp_to_part_float(ft2);
+            const float_vector ft3 = exp_roughly_float(ft2);
             const float_vector ft4 = log1p_of_part_float(ft3);
             bt3[(i - begin) / FLOATS] = ft3;
             bt4[(i - begin) / FLOATS] = ft4;
@@ -6689,9 +6673,9 @@ static void g42_f16_settled(const fused_call *call, size_t n)
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
             const float_vector ft5 = ft0 - ft4;
             half_vector ht5;
-            int again = any(doubt | unclear_f16(ft5, 6.5f, &ht5));
+            int again = any(doubt | unclear_f16(ft5, 7.0f, &ht5));
             if (UNLIKELY(again)) {
-                doubt |= close_f16(ft5, 6.5f, &ht5);
+                doubt |= close_f16(ft5, 7.0f, &ht5);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
@@ -6733,7 +6717,7 @@ static void g42_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft1 = absolute_float(fi0);
             const float_vector ft2 = -ft1;
-            const float_vector ft3 = exp_to_part_float(ft2);
+            const float_vector ft3 = exp_roughly_to_part(ft2);
             const float_vector ft4 = log1p_of_part_float(ft3);
             bt3[(i - begin) / FLOATS] = ft3;
             bt4[(i - begin) / FLOATS] = ft4;
@@ -6748,9 +6732,9 @@ static void g42_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft4 = bt4[(i - begin) / FLOATS];
             const float_vector ft5 = ft0 - ft4;
             half_vector ht5;
-            int again = any(doubt | unclear_bf16(ft5, 6.5f, &ht5));
+            int again = any(doubt | unclear_bf16(ft5, 7.0f, &ht5));
             if (UNLIKELY(again)) {
-                doubt |= close_bf16(ft5, 6.5f, &ht5);
+                doubt |= close_bf16(ft5, 7.0f, &ht5);
                 doubt |= faded(ft5);
                 again = any(doubt);
             }
@@ -8081,8 +8065,6 @@ static void g52_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -8090,6 +8072,8 @@ static void g52_f16_settled(const fused_call *call, size_t n)
         doubt |= close_f16(ft5, 4.0f, &ht5);
         int again = any(doubt);
         if (UNLIKELY(again)) {
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_mask fm1 = FETCH_mask(in1, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -8162,8 +8146,6 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -8175,6 +8157,8 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_mask fm1 = FETCH_mask(in1, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -8462,8 +8446,6 @@ static void g54_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -8471,6 +8453,8 @@ static void g54_f16_settled(const fused_call *call, size_t n)
         doubt |= close_f16(ft5, 4.0f, &ht5);
         int again = any(doubt);
         if (UNLIKELY(again)) {
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_mask fm1 = FETCH_mask(in1, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -8543,8 +8527,6 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -8556,6 +8538,8 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_mask fm1 = FETCH_mask(in1, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -9000,20 +8984,18 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     add_dot_f16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate(dt1[0]);
+    float_vector least, most;
+    spread(dt1[0], 0.0f, &least, &most);
+    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
+    certain &= are_weights_f16(in1, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_f16(ft3, et3, 2.0f, &ht3);
+        doubt |= less_weighed_f16(fi0, fi1, least, most, &ht3);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -9042,22 +9024,19 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     add_dot_bf16(in0, in1, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
-    const float_vector ft1 = joined(dt1, dt1);
-    int certain = 1;
-    certain &= is_moderate_bf16(in0, n);
-    certain &= is_moderate_bf16(in1, n);
-    certain &= is_moderate(dt1[0]);
+    float_vector least, most;
+    spread(dt1[0], 0.0f, &least, &most);
+    int certain = is_moderate(dt1[0]) && dt1[0] == dt1[0];
+    certain &= are_weights_bf16(in1, n);
+    certain &= dt1[0] != 0 || is_moderate_bf16(in0, n);
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = uncertain;
-        const float_vector ft2 = ft1 * fi1;
-        const float_vector ft3 = fma_float(fi0, fi1, -ft2);
-        const float_vector et3 = absolute_float(ft2) * (2.0f * UNIT);
         half_vector ht3;
-        doubt |= unsure_bf16(ft3, et3, 2.0f, &ht3);
+        doubt |= less_weighed_bf16(fi0, fi1, least, most, &ht3);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -9182,7 +9161,7 @@ static void g59_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, 4.0f, &ht5);
+        doubt |= unsure_f16(ft5, et5, 2.0f, &ht5);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -9238,7 +9217,7 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, 4.0f, &ht5);
+        doubt |= unsure_bf16(ft5, et5, 2.0f, &ht5);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -9369,7 +9348,7 @@ static void g60_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, 4.0f, &ht5);
+        doubt |= unsure_f16(ft5, et5, 2.0f, &ht5);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -9425,7 +9404,7 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, 4.0f, &ht5);
+        doubt |= unsure_bf16(ft5, et5, 2.0f, &ht5);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -9561,7 +9540,7 @@ static void g61_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_f16(ft5, et5, 5.0f, &ht5);
+        doubt |= unsure_f16(ft5, et5, 3.0f, &ht5);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -9620,7 +9599,7 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(fm2, all_float(0), ft4);
         const float_vector et5 = et4;
         half_vector ht5;
-        doubt |= unsure_bf16(ft5, et5, 5.0f, &ht5);
+        doubt |= unsure_bf16(ft5, et5, 3.0f, &ht5);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -9746,7 +9725,7 @@ static void g62_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
-        doubt |= unsure_f16(ft4, et4, 2.0f, &ht4);
+        doubt |= unsure_f16(ft4, et4, 1.0f, &ht4);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -9798,7 +9777,7 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = select_float(fm2, all_float(0), ft3);
         const float_vector et4 = et3;
         half_vector ht4;
-        doubt |= unsure_bf16(ft4, et4, 2.0f, &ht4);
+        doubt |= unsure_bf16(ft4, et4, 1.0f, &ht4);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -10105,8 +10084,6 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -10114,6 +10091,8 @@ static void g64_f16_settled(const fused_call *call, size_t n)
         doubt |= close_f16(ft5, 4.0f, &ht5);
         int again = any(doubt);
         if (UNLIKELY(again)) {
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_mask fm1 = FETCH_mask(in1, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -10187,8 +10166,6 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = uncertain;
         const float_vector ft3 = read_float((const float *)call->kept[0] + i);
         const float_vector ft5 = ft3 * ift4;
@@ -10200,6 +10177,8 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_mask fm1 = FETCH_mask(in1, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -10560,7 +10539,7 @@ static void g67_f16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
             bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
@@ -10584,9 +10563,9 @@ static void g67_f16_settled(const fused_call *call, size_t n)
             const float_vector ft11 = ft10 + ft5;
             const float_vector ft12 = ft9 * ft11;
             const float_vector ft13 = ft8 + ft12;
-            const float_vector et13 = fma_float(absolute_float(ft8), all_float(8.5f * UNIT), absolute_float(ft12) * (8.5f * UNIT));
+            const float_vector et13 = fma_float(absolute_float(ft8), all_float(9.0f * UNIT), absolute_float(ft12) * (9.0f * UNIT));
             half_vector ht13;
-            doubt |= unsure_f16(ft13, et13, 2.0f, &ht13);
+            doubt |= unsure_f16(ft13, et13, 1.0f, &ht13);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -10652,7 +10631,7 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
             bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
@@ -10676,9 +10655,9 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft11 = ft10 + ft5;
             const float_vector ft12 = ft9 * ft11;
             const float_vector ft13 = ft8 + ft12;
-            const float_vector et13 = fma_float(absolute_float(ft8), all_float(8.5f * UNIT), absolute_float(ft12) * (8.5f * UNIT));
+            const float_vector et13 = fma_float(absolute_float(ft8), all_float(9.0f * UNIT), absolute_float(ft12) * (9.0f * UNIT));
             half_vector ht13;
-            doubt |= unsure_bf16(ft13, et13, 2.0f, &ht13);
+            doubt |= unsure_bf16(ft13, et13, 1.0f, &ht13);
             doubt |= faded(ft13);
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -11621,7 +11600,7 @@ static void g70_f16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
             bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
@@ -11646,11 +11625,11 @@ static void g70_f16_settled(const fused_call *call, size_t n)
             const float_vector ft11 = ft10 + ft5;
             const float_vector ft12 = ft9 * ft11;
             const float_vector ft13 = ft8 + ft12;
-            const float_vector et13 = fma_float(absolute_float(ft8), all_float(8.5f * UNIT), absolute_float(ft12) * (8.5f * UNIT));
+            const float_vector et13 = fma_float(absolute_float(ft8), all_float(9.0f * UNIT), absolute_float(ft12) * (9.0f * UNIT));
             const float_vector ft14 = ft13 * fi2;
             const float_vector et14 = et13 * absolute_float(fi2);
             half_vector ht14;
-            doubt |= unsure_f16(ft14, et14, 4.0f, &ht14);
+            doubt |= unsure_f16(ft14, et14, 2.0f, &ht14);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -11722,7 +11701,7 @@ static void g70_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
             bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
@@ -11747,11 +11726,11 @@ static void g70_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft11 = ft10 + ft5;
             const float_vector ft12 = ft9 * ft11;
             const float_vector ft13 = ft8 + ft12;
-            const float_vector et13 = fma_float(absolute_float(ft8), all_float(8.5f * UNIT), absolute_float(ft12) * (8.5f * UNIT));
+            const float_vector et13 = fma_float(absolute_float(ft8), all_float(9.0f * UNIT), absolute_float(ft12) * (9.0f * UNIT));
             const float_vector ft14 = ft13 * fi2;
             const float_vector et14 = et13 * absolute_float(fi2);
             half_vector ht14;
-            doubt |= unsure_bf16(ft14, et14, 4.0f, &ht14);
+            doubt |= unsure_bf16(ft14, et14, 2.0f, &ht14);
             doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -12734,7 +12713,7 @@ static void g73_f16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
             bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
@@ -12756,9 +12735,9 @@ static void g73_f16_settled(const fused_call *call, size_t n)
             const float_vector ft10 = ft9 + ft5;
             const float_vector ft11 = ft8 * ft10;
             const float_vector ft12 = ft7 + ft11;
-            const float_vector et12 = fma_float(absolute_float(ft7), all_float(7.5f * UNIT), absolute_float(ft11) * (8.5f * UNIT));
+            const float_vector et12 = fma_float(absolute_float(ft7), all_float(8.0f * UNIT), absolute_float(ft11) * (9.0f * UNIT));
             half_vector ht12;
-            doubt |= unsure_f16(ft12, et12, 2.0f, &ht12);
+            doubt |= unsure_f16(ft12, et12, 1.0f, &ht12);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -12818,7 +12797,7 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
             bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
@@ -12840,9 +12819,9 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft10 = ft9 + ft5;
             const float_vector ft11 = ft8 * ft10;
             const float_vector ft12 = ft7 + ft11;
-            const float_vector et12 = fma_float(absolute_float(ft7), all_float(7.5f * UNIT), absolute_float(ft11) * (8.5f * UNIT));
+            const float_vector et12 = fma_float(absolute_float(ft7), all_float(8.0f * UNIT), absolute_float(ft11) * (9.0f * UNIT));
             half_vector ht12;
-            doubt |= unsure_bf16(ft12, et12, 2.0f, &ht12);
+            doubt |= unsure_bf16(ft12, et12, 1.0f, &ht12);
             doubt |= faded(ft12);
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -12983,7 +12962,7 @@ static void g74_f16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
             bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
@@ -13006,11 +12985,11 @@ static void g74_f16_settled(const fused_call *call, size_t n)
             const float_vector ft10 = ft9 + ft5;
             const float_vector ft11 = ft8 * ft10;
             const float_vector ft12 = ft7 + ft11;
-            const float_vector et12 = fma_float(absolute_float(ft7), all_float(7.5f * UNIT), absolute_float(ft11) * (8.5f * UNIT));
+            const float_vector et12 = fma_float(absolute_float(ft7), all_float(8.0f * UNIT), absolute_float(ft11) * (9.0f * UNIT));
             const float_vector ft13 = ft12 * fi2;
             const float_vector et13 = et12 * absolute_float(fi2);
             half_vector ht13;
-            doubt |= unsure_f16(ft13, et13, 4.0f, &ht13);
+            doubt |= unsure_f16(ft13, et13, 2.0f, &ht13);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -13076,7 +13055,7 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector ft2 = absolute_float(fi0);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             const float_vector ft5 = log1p_of_part_float(ft4);
             bt4[(i - begin) / FLOATS] = ft4;
             bt5[(i - begin) / FLOATS] = ft5;
@@ -13099,11 +13078,11 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft10 = ft9 + ft5;
             const float_vector ft11 = ft8 * ft10;
             const float_vector ft12 = ft7 + ft11;
-            const float_vector et12 = fma_float(absolute_float(ft7), all_float(7.5f * UNIT), absolute_float(ft11) * (8.5f * UNIT));
+            const float_vector et12 = fma_float(absolute_float(ft7), all_float(8.0f * UNIT), absolute_float(ft11) * (9.0f * UNIT));
             const float_vector ft13 = ft12 * fi2;
             const float_vector et13 = et12 * absolute_float(fi2);
             half_vector ht13;
-            doubt |= unsure_bf16(ft13, et13, 4.0f, &ht13);
+            doubt |= unsure_bf16(ft13, et13, 2.0f, &ht13);
             doubt |= faded(ft13);
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -15530,9 +15509,9 @@ static void g82_f16_settled(const fused_call *call, size_t n)
             const float_vector ft10 = ft0 * ft9;
             const float_vector ft11 = fi0 * ft10;
             half_vector ht11;
-            int again = any(doubt | unclear_f16(ft11, 9.5f, &ht11));
+            int again = any(doubt | unclear_f16(ft11, 8.5f, &ht11));
             if (UNLIKELY(again)) {
-                doubt |= close_f16(ft11, 9.5f, &ht11);
+                doubt |= close_f16(ft11, 8.5f, &ht11);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
@@ -15616,9 +15595,9 @@ static void g82_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft10 = ft0 * ft9;
             const float_vector ft11 = fi0 * ft10;
             half_vector ht11;
-            int again = any(doubt | unclear_bf16(ft11, 9.5f, &ht11));
+            int again = any(doubt | unclear_bf16(ft11, 8.5f, &ht11));
             if (UNLIKELY(again)) {
-                doubt |= close_bf16(ft11, 9.5f, &ht11);
+                doubt |= close_bf16(ft11, 8.5f, &ht11);
                 doubt |= less_float(absolute_float(ft11), all_float(0x1p-90f));
                 again = any(doubt);
             }
@@ -15785,9 +15764,9 @@ static void g83_f16_settled(const fused_call *call, size_t n)
             const float_vector ft11 = fi0 * ft10;
             const float_vector ft12 = ft11 / fk0;
             half_vector ht12;
-            int again = any(doubt | unclear_f16(ft12, 12.5f, &ht12));
+            int again = any(doubt | unclear_f16(ft12, 10.5f, &ht12));
             if (UNLIKELY(again)) {
-                doubt |= close_f16(ft12, 12.5f, &ht12);
+                doubt |= close_f16(ft12, 10.5f, &ht12);
                 again = any(doubt);
             }
             if (UNLIKELY(again)) {
@@ -15877,9 +15856,9 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft11 = fi0 * ft10;
             const float_vector ft12 = ft11 / fk0;
             half_vector ht12;
-            int again = any(doubt | unclear_bf16(ft12, 12.5f, &ht12));
+            int again = any(doubt | unclear_bf16(ft12, 10.5f, &ht12));
             if (UNLIKELY(again)) {
-                doubt |= close_bf16(ft12, 12.5f, &ht12);
+                doubt |= close_bf16(ft12, 10.5f, &ht12);
                 doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
                 again = any(doubt);
             }
@@ -16029,7 +16008,7 @@ static void g84_f16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -16049,13 +16028,13 @@ static void g84_f16_settled(const fused_call *call, size_t n)
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft8 * fi3;
             const float_vector ft10 = ft6 - ft9;
-            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft9) * (5.0f * UNIT));
             const float_vector ft11 = all_float(1) + ft4;
             const float_vector qt13 = fi0 / ft11;
             const float_vector ft13 = ft10 * qt13;
             const float_vector et13 = et10 * absolute_float(qt13);
             half_vector ht13;
-            doubt |= unsure_f16(ft13, et13, 10.25f, &ht13);
+            doubt |= unsure_f16(ft13, et13, 5.5f, &ht13);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -16124,7 +16103,7 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -16144,13 +16123,13 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft8 * fi3;
             const float_vector ft10 = ft6 - ft9;
-            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft9) * (5.0f * UNIT));
             const float_vector ft11 = all_float(1) + ft4;
             const float_vector qt13 = fi0 / ft11;
             const float_vector ft13 = ft10 * qt13;
             const float_vector et13 = et10 * absolute_float(qt13);
             half_vector ht13;
-            doubt |= unsure_bf16(ft13, et13, 10.25f, &ht13);
+            doubt |= unsure_bf16(ft13, et13, 5.5f, &ht13);
             doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -16311,7 +16290,7 @@ static void g85_f16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -16331,7 +16310,7 @@ static void g85_f16_settled(const fused_call *call, size_t n)
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft8 * fi3;
             const float_vector ft10 = ft6 - ft9;
-            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft9) * (5.0f * UNIT));
             const float_vector ft11 = all_float(1) + ft4;
             const float_vector qt13 = fi0 / ft11;
             const float_vector ft13 = ft10 * qt13;
@@ -16339,7 +16318,7 @@ static void g85_f16_settled(const fused_call *call, size_t n)
             const float_vector ft14 = ft13 / fk0;
             const float_vector et14 = over_float(et13, absolute_float(fk0));
             half_vector ht14;
-            doubt |= unsure_f16(ft14, et14, 15.25f, &ht14);
+            doubt |= unsure_f16(ft14, et14, 7.5f, &ht14);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -16413,7 +16392,7 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -16433,7 +16412,7 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft8 * fi3;
             const float_vector ft10 = ft6 - ft9;
-            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft9) * (5.0f * UNIT));
             const float_vector ft11 = all_float(1) + ft4;
             const float_vector qt13 = fi0 / ft11;
             const float_vector ft13 = ft10 * qt13;
@@ -16441,7 +16420,7 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft14 = ft13 / fk0;
             const float_vector et14 = over_float(et13, absolute_float(fk0));
             half_vector ht14;
-            doubt |= unsure_bf16(ft14, et14, 15.25f, &ht14);
+            doubt |= unsure_bf16(ft14, et14, 7.5f, &ht14);
             doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -16606,7 +16585,7 @@ static void g86_f16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -16627,7 +16606,7 @@ static void g86_f16_settled(const fused_call *call, size_t n)
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft8 * fi4;
             const float_vector ft10 = ft6 - ft9;
-            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft9) * (5.0f * UNIT));
             const float_vector ft11 = all_float(1) + ft4;
             const float_vector qt13 = fi3 / ft11;
             const float_vector ft13 = ft10 * qt13;
@@ -16635,7 +16614,7 @@ static void g86_f16_settled(const fused_call *call, size_t n)
             const float_vector ft14 = fi0 * ft13;
             const float_vector et14 = et13 * absolute_float(fi0);
             half_vector ht14;
-            doubt |= unsure_f16(ft14, et14, 12.25f, &ht14);
+            doubt |= unsure_f16(ft14, et14, 6.5f, &ht14);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -16710,7 +16689,7 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -16731,7 +16710,7 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft8 * fi4;
             const float_vector ft10 = ft6 - ft9;
-            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft9) * (5.0f * UNIT));
             const float_vector ft11 = all_float(1) + ft4;
             const float_vector qt13 = fi3 / ft11;
             const float_vector ft13 = ft10 * qt13;
@@ -16739,7 +16718,7 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft14 = fi0 * ft13;
             const float_vector et14 = et13 * absolute_float(fi0);
             half_vector ht14;
-            doubt |= unsure_bf16(ft14, et14, 12.25f, &ht14);
+            doubt |= unsure_bf16(ft14, et14, 6.5f, &ht14);
             doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -16914,7 +16893,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -16935,7 +16914,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft8 * fi4;
             const float_vector ft10 = ft6 - ft9;
-            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft9) * (5.0f * UNIT));
             const float_vector ft11 = all_float(1) + ft4;
             const float_vector qt13 = fi3 / ft11;
             const float_vector ft13 = ft10 * qt13;
@@ -16945,7 +16924,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
             const float_vector ft15 = ft14 / fk0;
             const float_vector et15 = over_float(et14, absolute_float(fk0));
             half_vector ht15;
-            doubt |= unsure_f16(ft15, et15, 17.25f, &ht15);
+            doubt |= unsure_f16(ft15, et15, 8.5f, &ht15);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -17025,7 +17004,7 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -17046,7 +17025,7 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft8 * fi4;
             const float_vector ft10 = ft6 - ft9;
-            const float_vector et10 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft9) * (4.5f * UNIT));
+            const float_vector et10 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft9) * (5.0f * UNIT));
             const float_vector ft11 = all_float(1) + ft4;
             const float_vector qt13 = fi3 / ft11;
             const float_vector ft13 = ft10 * qt13;
@@ -17056,7 +17035,7 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft15 = ft14 / fk0;
             const float_vector et15 = over_float(et14, absolute_float(fk0));
             half_vector ht15;
-            doubt |= unsure_bf16(ft15, et15, 17.25f, &ht15);
+            doubt |= unsure_bf16(ft15, et15, 8.5f, &ht15);
             doubt |= less_float(absolute_float(ft15), all_float(0x1p-90f));
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -17205,7 +17184,7 @@ static void g88_f16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -17223,13 +17202,13 @@ static void g88_f16_settled(const fused_call *call, size_t n)
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft6 - ft8;
-            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft8) * (4.0f * UNIT));
             const float_vector ft10 = all_float(1) + ft4;
             const float_vector qt12 = fi0 / ft10;
             const float_vector ft12 = ft9 * qt12;
             const float_vector et12 = et9 * absolute_float(qt12);
             half_vector ht12;
-            doubt |= unsure_f16(ft12, et12, 10.25f, &ht12);
+            doubt |= unsure_f16(ft12, et12, 5.5f, &ht12);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -17292,7 +17271,7 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -17310,13 +17289,13 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft6 - ft8;
-            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft8) * (4.0f * UNIT));
             const float_vector ft10 = all_float(1) + ft4;
             const float_vector qt12 = fi0 / ft10;
             const float_vector ft12 = ft9 * qt12;
             const float_vector et12 = et9 * absolute_float(qt12);
             half_vector ht12;
-            doubt |= unsure_bf16(ft12, et12, 10.25f, &ht12);
+            doubt |= unsure_bf16(ft12, et12, 5.5f, &ht12);
             doubt |= less_float(absolute_float(ft12), all_float(0x1p-90f));
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -17463,7 +17442,7 @@ static void g89_f16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -17481,7 +17460,7 @@ static void g89_f16_settled(const fused_call *call, size_t n)
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft6 - ft8;
-            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft8) * (4.0f * UNIT));
             const float_vector ft10 = all_float(1) + ft4;
             const float_vector qt12 = fi0 / ft10;
             const float_vector ft12 = ft9 * qt12;
@@ -17489,7 +17468,7 @@ static void g89_f16_settled(const fused_call *call, size_t n)
             const float_vector ft13 = ft12 / fk0;
             const float_vector et13 = over_float(et12, absolute_float(fk0));
             half_vector ht13;
-            doubt |= unsure_f16(ft13, et13, 15.25f, &ht13);
+            doubt |= unsure_f16(ft13, et13, 7.5f, &ht13);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -17557,7 +17536,7 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -17575,7 +17554,7 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft6 - ft8;
-            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft8) * (4.0f * UNIT));
             const float_vector ft10 = all_float(1) + ft4;
             const float_vector qt12 = fi0 / ft10;
             const float_vector ft12 = ft9 * qt12;
@@ -17583,7 +17562,7 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft13 = ft12 / fk0;
             const float_vector et13 = over_float(et12, absolute_float(fk0));
             half_vector ht13;
-            doubt |= unsure_bf16(ft13, et13, 15.25f, &ht13);
+            doubt |= unsure_bf16(ft13, et13, 7.5f, &ht13);
             doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -17734,7 +17713,7 @@ static void g90_f16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -17753,7 +17732,7 @@ static void g90_f16_settled(const fused_call *call, size_t n)
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft6 - ft8;
-            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft8) * (4.0f * UNIT));
             const float_vector ft10 = all_float(1) + ft4;
             const float_vector qt12 = fi3 / ft10;
             const float_vector ft12 = ft9 * qt12;
@@ -17761,7 +17740,7 @@ static void g90_f16_settled(const fused_call *call, size_t n)
             const float_vector ft13 = fi0 * ft12;
             const float_vector et13 = et12 * absolute_float(fi0);
             half_vector ht13;
-            doubt |= unsure_f16(ft13, et13, 12.25f, &ht13);
+            doubt |= unsure_f16(ft13, et13, 6.5f, &ht13);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -17830,7 +17809,7 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -17849,7 +17828,7 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft6 - ft8;
-            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft8) * (4.0f * UNIT));
             const float_vector ft10 = all_float(1) + ft4;
             const float_vector qt12 = fi3 / ft10;
             const float_vector ft12 = ft9 * qt12;
@@ -17857,7 +17836,7 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft13 = fi0 * ft12;
             const float_vector et13 = et12 * absolute_float(fi0);
             half_vector ht13;
-            doubt |= unsure_bf16(ft13, et13, 12.25f, &ht13);
+            doubt |= unsure_bf16(ft13, et13, 6.5f, &ht13);
             doubt |= less_float(absolute_float(ft13), all_float(0x1p-90f));
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -18018,7 +17997,7 @@ static void g91_f16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_float(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -18037,7 +18016,7 @@ static void g91_f16_settled(const fused_call *call, size_t n)
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft6 - ft8;
-            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft8) * (4.0f * UNIT));
             const float_vector ft10 = all_float(1) + ft4;
             const float_vector qt12 = fi3 / ft10;
             const float_vector ft12 = ft9 * qt12;
@@ -18047,7 +18026,7 @@ static void g91_f16_settled(const fused_call *call, size_t n)
             const float_vector ft14 = ft13 / fk0;
             const float_vector et14 = over_float(et13, absolute_float(fk0));
             half_vector ht14;
-            doubt |= unsure_f16(ft14, et14, 17.25f, &ht14);
+            doubt |= unsure_f16(ft14, et14, 8.5f, &ht14);
             int again = any(doubt);
             if (UNLIKELY(again)) {
                 const double_vector li0 = lower_half(fi0);
@@ -18121,7 +18100,7 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector ft2 = absolute_float(fi1);
             const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_to_part_float(ft3);
+            const float_vector ft4 = exp_roughly_to_part(ft3);
             bt4[(i - begin) / FLOATS] = ft4;
         }
         for (size_t i = begin; i < end; i += FLOATS) {
@@ -18140,7 +18119,7 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft7 = select_float(ft1, ft4, all_float(1));
             const float_vector ft8 = fi2 * ft7;
             const float_vector ft9 = ft6 - ft8;
-            const float_vector et9 = fma_float(absolute_float(ft6), all_float(4.5f * UNIT), absolute_float(ft8) * (3.5f * UNIT));
+            const float_vector et9 = fma_float(absolute_float(ft6), all_float(5.0f * UNIT), absolute_float(ft8) * (4.0f * UNIT));
             const float_vector ft10 = all_float(1) + ft4;
             const float_vector qt12 = fi3 / ft10;
             const float_vector ft12 = ft9 * qt12;
@@ -18150,7 +18129,7 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft14 = ft13 / fk0;
             const float_vector et14 = over_float(et13, absolute_float(fk0));
             half_vector ht14;
-            doubt |= unsure_bf16(ft14, et14, 17.25f, &ht14);
+            doubt |= unsure_bf16(ft14, et14, 8.5f, &ht14);
             doubt |= less_float(absolute_float(ft14), all_float(0x1p-90f));
             int again = any(doubt);
             if (UNLIKELY(again)) {
@@ -19222,9 +19201,9 @@ static void g100_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         half_vector ht7;
-        int again = any(doubt | unclear_f16(ft7, 5.0f, &ht7));
+        int again = any(doubt | unclear_f16(ft7, 4.0f, &ht7));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft7, 5.0f, &ht7);
+            doubt |= close_f16(ft7, 4.0f, &ht7);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -19279,9 +19258,9 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = ft1 - all_float(0);
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         half_vector ht7;
-        int again = any(doubt | unclear_bf16(ft7, 5.0f, &ht7));
+        int again = any(doubt | unclear_bf16(ft7, 4.0f, &ht7));
         if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft7, 5.0f, &ht7);
+            doubt |= close_bf16(ft7, 4.0f, &ht7);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -21096,7 +21075,7 @@ static void g106_f16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         const float_vector et7 = et6;
         half_vector ht7;
-        doubt |= unsure_f16(ft7, et7, 6.0f, &ht7);
+        doubt |= unsure_f16(ft7, et7, 5.0f, &ht7);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -21159,7 +21138,7 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft7 = select_float(ft2, ft5, ft6);
         const float_vector et7 = et6;
         half_vector ht7;
-        doubt |= unsure_bf16(ft7, et7, 6.0f, &ht7);
+        doubt |= unsure_bf16(ft7, et7, 5.0f, &ht7);
         int again = any(doubt);
         if (UNLIKELY(again)) {
             const double_vector li0 = lower_half(fi0);
@@ -23404,7 +23383,6 @@ static void g115_f16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = fi1 - all_float(1);
@@ -23417,9 +23395,10 @@ static void g115_f16_settled(const fused_call *call, size_t n)
             const float_vector ft8 = ft4 - ft7;
             const float_vector et8 = fma_float(absolute_float(ft4), all_float(5.0f * UNIT), absolute_float(ft7) * (3.0f * UNIT));
             half_vector ht8;
-            doubt |= unsure_f16(ft8, et8, 2.0f, &ht8);
+            doubt |= unsure_f16(ft8, et8, 1.0f, &ht8);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_f16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -23478,7 +23457,6 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             float_mask doubt = uncertain;
             const float_vector ft0 = fi1 - all_float(1);
@@ -23491,9 +23469,10 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft8 = ft4 - ft7;
             const float_vector et8 = fma_float(absolute_float(ft4), all_float(5.0f * UNIT), absolute_float(ft7) * (3.0f * UNIT));
             half_vector ht8;
-            doubt |= unsure_bf16(ft8, et8, 2.0f, &ht8);
+            doubt |= unsure_bf16(ft8, et8, 1.0f, &ht8);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -23622,7 +23601,6 @@ static void g116_f16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
             const float_vector fi1 = FETCH_f16(in1, i, left);
             const float_vector fi2 = FETCH_f16(in2, i, left);
             float_mask doubt = uncertain;
@@ -23638,9 +23616,10 @@ static void g116_f16_settled(const fused_call *call, size_t n)
             const float_vector ft9 = ft8 * fi2;
             const float_vector et9 = et8 * absolute_float(fi2);
             half_vector ht9;
-            doubt |= unsure_f16(ft9, et9, 4.0f, &ht9);
+            doubt |= unsure_f16(ft9, et9, 2.0f, &ht9);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_f16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -23705,7 +23684,6 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
         }
         for (size_t i = begin; i < end; i += FLOATS) {
             const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
             const float_vector fi1 = FETCH_bf16(in1, i, left);
             const float_vector fi2 = FETCH_bf16(in2, i, left);
             float_mask doubt = uncertain;
@@ -23721,9 +23699,10 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
             const float_vector ft9 = ft8 * fi2;
             const float_vector et9 = et8 * absolute_float(fi2);
             half_vector ht9;
-            doubt |= unsure_bf16(ft9, et9, 4.0f, &ht9);
+            doubt |= unsure_bf16(ft9, et9, 2.0f, &ht9);
             int again = any(doubt);
             if (UNLIKELY(again)) {
+                const float_vector fi0 = FETCH_bf16(in0, i, left);
                 const double_vector li0 = lower_half(fi0);
                 const double_vector ui0 = upper_half(fi0);
                 const double_vector li1 = lower_half(fi1);
@@ -25113,9 +25092,9 @@ static void g121_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        int again = any(doubt | unclear_f16(ft6, 4.0f, &ht6));
+        int again = any(doubt | unclear_f16(ft6, 3.0f, &ht6));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft6, 4.0f, &ht6);
+            doubt |= close_f16(ft6, 3.0f, &ht6);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -25172,9 +25151,9 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        int again = any(doubt | unclear_bf16(ft6, 4.0f, &ht6));
+        int again = any(doubt | unclear_bf16(ft6, 3.0f, &ht6));
         if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft6, 4.0f, &ht6);
+            doubt |= close_bf16(ft6, 3.0f, &ht6);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -25297,9 +25276,9 @@ static void g122_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk0;
         half_vector ht7;
-        int again = any(doubt | unclear_f16(ft7, 7.0f, &ht7));
+        int again = any(doubt | unclear_f16(ft7, 5.0f, &ht7));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft7, 7.0f, &ht7);
+            doubt |= close_f16(ft7, 5.0f, &ht7);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -25362,9 +25341,9 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk0;
         half_vector ht7;
-        int again = any(doubt | unclear_bf16(ft7, 7.0f, &ht7));
+        int again = any(doubt | unclear_bf16(ft7, 5.0f, &ht7));
         if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft7, 7.0f, &ht7);
+            doubt |= close_bf16(ft7, 5.0f, &ht7);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -25647,9 +25626,9 @@ static void g124_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk0;
         half_vector ht6;
-        int again = any(doubt | unclear_f16(ft6, 5.0f, &ht6));
+        int again = any(doubt | unclear_f16(ft6, 4.0f, &ht6));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft6, 5.0f, &ht6);
+            doubt |= close_f16(ft6, 4.0f, &ht6);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -25829,9 +25808,9 @@ static void g125_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        int again = any(doubt | unclear_f16(ft6, 5.0f, &ht6));
+        int again = any(doubt | unclear_f16(ft6, 4.0f, &ht6));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft6, 5.0f, &ht6);
+            doubt |= close_f16(ft6, 4.0f, &ht6);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -25892,9 +25871,9 @@ static void g125_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = select_float(ft2, ft3, ft4);
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        int again = any(doubt | unclear_bf16(ft6, 5.0f, &ht6));
+        int again = any(doubt | unclear_bf16(ft6, 4.0f, &ht6));
         if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft6, 5.0f, &ht6);
+            doubt |= close_bf16(ft6, 4.0f, &ht6);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -26023,9 +26002,9 @@ static void g126_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        int again = any(doubt | unclear_f16(ft7, 8.0f, &ht7));
+        int again = any(doubt | unclear_f16(ft7, 6.0f, &ht7));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft7, 8.0f, &ht7);
+            doubt |= close_f16(ft7, 6.0f, &ht7);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -26092,9 +26071,9 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        int again = any(doubt | unclear_bf16(ft7, 8.0f, &ht7));
+        int again = any(doubt | unclear_bf16(ft7, 6.0f, &ht7));
         if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft7, 8.0f, &ht7);
+            doubt |= close_bf16(ft7, 6.0f, &ht7);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -26338,9 +26317,9 @@ static void g128_f16_settled(const fused_call *call, size_t n)
         const float_vector ft2 = fi0 * ft1;
         const float_vector ft3 = ft2 / fk0;
         half_vector ht3;
-        int again = any(doubt | unclear_f16(ft3, 5.0f, &ht3));
+        int again = any(doubt | unclear_f16(ft3, 4.0f, &ht3));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft3, 5.0f, &ht3);
+            doubt |= close_f16(ft3, 4.0f, &ht3);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -26790,9 +26769,9 @@ static void g131_f16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = fi0 * ft4;
         half_vector ht5;
-        int again = any(doubt | unclear_f16(ft5, 6.0f, &ht5));
+        int again = any(doubt | unclear_f16(ft5, 5.0f, &ht5));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft5, 6.0f, &ht5);
+            doubt |= close_f16(ft5, 5.0f, &ht5);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -26849,9 +26828,9 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft4 = ft0 / ft3;
         const float_vector ft5 = fi0 * ft4;
         half_vector ht5;
-        int again = any(doubt | unclear_bf16(ft5, 6.0f, &ht5));
+        int again = any(doubt | unclear_bf16(ft5, 5.0f, &ht5));
         if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft5, 6.0f, &ht5);
+            doubt |= close_bf16(ft5, 5.0f, &ht5);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -26973,9 +26952,9 @@ static void g132_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk1;
         half_vector ht6;
-        int again = any(doubt | unclear_f16(ft6, 9.0f, &ht6));
+        int again = any(doubt | unclear_f16(ft6, 7.0f, &ht6));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft6, 9.0f, &ht6);
+            doubt |= close_f16(ft6, 7.0f, &ht6);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -27038,9 +27017,9 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = fi0 * ft4;
         const float_vector ft6 = ft5 / fk1;
         half_vector ht6;
-        int again = any(doubt | unclear_bf16(ft6, 9.0f, &ht6));
+        int again = any(doubt | unclear_bf16(ft6, 7.0f, &ht6));
         if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft6, 9.0f, &ht6);
+            doubt |= close_bf16(ft6, 7.0f, &ht6);
             doubt |= less_float(absolute_float(ft6), all_float(0x1p-90f));
             again = any(doubt);
         }
@@ -27168,9 +27147,9 @@ static void g133_f16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = ft4 * fi3;
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        int again = any(doubt | unclear_f16(ft6, 7.0f, &ht6));
+        int again = any(doubt | unclear_f16(ft6, 6.0f, &ht6));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft6, 7.0f, &ht6);
+            doubt |= close_f16(ft6, 6.0f, &ht6);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -27235,9 +27214,9 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft5 = ft4 * fi3;
         const float_vector ft6 = fi0 * ft5;
         half_vector ht6;
-        int again = any(doubt | unclear_bf16(ft6, 7.0f, &ht6));
+        int again = any(doubt | unclear_bf16(ft6, 6.0f, &ht6));
         if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft6, 7.0f, &ht6);
+            doubt |= close_bf16(ft6, 6.0f, &ht6);
             doubt |= less_float(absolute_float(ft6), all_float(0x1p-90f));
             again = any(doubt);
         }
@@ -27376,9 +27355,9 @@ static void g134_f16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        int again = any(doubt | unclear_f16(ft7, 10.0f, &ht7));
+        int again = any(doubt | unclear_f16(ft7, 8.0f, &ht7));
         if (UNLIKELY(again)) {
-            doubt |= close_f16(ft7, 10.0f, &ht7);
+            doubt |= close_f16(ft7, 8.0f, &ht7);
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
@@ -27449,9 +27428,9 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
         const float_vector ft6 = fi0 * ft5;
         const float_vector ft7 = ft6 / fk1;
         half_vector ht7;
-        int again = any(doubt | unclear_bf16(ft7, 10.0f, &ht7));
+        int again = any(doubt | unclear_bf16(ft7, 8.0f, &ht7));
         if (UNLIKELY(again)) {
-            doubt |= close_bf16(ft7, 10.0f, &ht7);
+            doubt |= close_bf16(ft7, 8.0f, &ht7);
             doubt |= less_float(absolute_float(ft7), all_float(0x1p-90f));
             again = any(doubt);
         }
@@ -27828,8 +27807,6 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = uncertain;
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
@@ -27837,6 +27814,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
         doubt |= close_f16(ft4, 4.0f, &ht4);
         int again = any(doubt);
         if (UNLIKELY(again)) {
+            const float_vector fi0 = FETCH_f16(in0, i, left);
+            const float_mask fm1 = FETCH_mask(in1, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);
@@ -27903,8 +27882,6 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_mask fm1 = FETCH_mask(in1, i, left);
         float_mask doubt = uncertain;
         const float_vector ft2 = read_float((const float *)call->kept[0] + i);
         const float_vector ft4 = ft2 * ift3;
@@ -27916,6 +27893,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
             again = any(doubt);
         }
         if (UNLIKELY(again)) {
+            const float_vector fi0 = FETCH_bf16(in0, i, left);
+            const float_mask fm1 = FETCH_mask(in1, i, left);
             const double_vector li0 = lower_half(fi0);
             const double_vector ui0 = upper_half(fi0);
             const double_mask lm1 = lower_mask(fm1);

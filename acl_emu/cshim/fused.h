@@ -106,17 +106,39 @@ static inline int is_float(double value)
     return (double)(float)value == value;
 }
 
+/* Whether stored numbers of a row that are not zero are between two others; `sign` is all but zero where signs do not matter. */
+static inline int are_between(const uint16_t *memory, size_t n, uint16_t sign, uint16_t least_of_all, uint16_t most_of_all)
+{
+    uint16_t largest = 0, smallest = UINT16_MAX; /* of numbers less one step: zero comes out on top */
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t number = memory[i] & (uint16_t)~sign, less = (uint16_t)(number - 1);
+        largest = number > largest ? number : largest;
+        smallest = less < smallest ? less : smallest;
+    }
+    return largest <= most_of_all && smallest >= least_of_all - 1;
+}
+
+#define BF16_POWER(k) ((127 + (k)) << 7)
+
 /* The same of inputs. */
 static inline int is_moderate_bf16(const uint16_t *memory, size_t n)
 {
-    enum { LEAST = (127 - 24) << 7, MOST = (127 + 16) << 7 };
-    uint16_t largest = 0, smallest = UINT16_MAX; /* of magnitudes less one step: zero comes out on top */
+    return are_between(memory, n, 0x8000, BF16_POWER(-24), BF16_POWER(16));
+}
+
+/* Numbers that others are weighed with: none is negative, and products with moderate ones have all digits. */
+static inline int are_weights_bf16(const uint16_t *memory, size_t n)
+{
+    return are_between(memory, n, 0, BF16_POWER(-60), BF16_POWER(16));
+}
+
+static inline int are_weights_f16(const uint16_t *memory, size_t n)
+{
+    uint16_t any = 0;
     for (size_t i = 0; i < n; i++) {
-        const uint16_t magnitude = memory[i] & 0x7fff, less = (uint16_t)(magnitude - 1);
-        largest = magnitude > largest ? magnitude : largest;
-        smallest = less < smallest ? less : smallest;
+        any |= memory[i];
     }
-    return largest <= MOST && smallest >= LEAST - 1;
+    return any < 0x8000;
 }
 
 /* Which exponentials are beyond 2^-60 and 2^60. */
@@ -142,22 +164,21 @@ static inline float_vector over_float(float_vector error, float_vector size)
 #endif
 }
 
-/* What rounds to two different half numbers, or is none: the lower end of that is made to differ. */
-static inline float_mask differing_f16(float_vector above, float_vector below, half_vector *rounded)
+/* Numbers that round to two different half numbers. */
+static inline float_mask apart_f16(float_vector above, float_vector below, half_vector *rounded)
 {
-    const float_vector lower = larger_float(all_float(-INFINITY), below);
 #if defined(HAS_64)
     const __m256i up = _mm512_cvtps_ph((__m512)above, _MM_FROUND_TO_NEAREST_INT);
-    const __m256i down = _mm512_cvtps_ph((__m512)lower, _MM_FROUND_TO_NEAREST_INT);
+    const __m256i down = _mm512_cvtps_ph((__m512)below, _MM_FROUND_TO_NEAREST_INT);
     *rounded = (half_vector)up;
     return _mm256_cmpneq_epi16_mask(up, down);
 #elif defined(HAS_32)
     const __m128i up = _mm256_cvtps_ph((__m256)above, _MM_FROUND_TO_NEAREST_INT);
-    const __m128i down = _mm256_cvtps_ph((__m256)lower, _MM_FROUND_TO_NEAREST_INT);
+    const __m128i down = _mm256_cvtps_ph((__m256)below, _MM_FROUND_TO_NEAREST_INT);
     *rounded = (half_vector)up;
     return ~(float_mask)_mm256_cvtepi16_epi32(_mm_cmpeq_epi16(up, down));
 #else
-    const half_vector down = rounded_f16(lower);
+    const half_vector down = rounded_f16(below);
     *rounded = rounded_f16(above);
     float_mask doubt;
     for (int i = 0; i < FLOATS; i++) {
@@ -167,10 +188,10 @@ static inline float_mask differing_f16(float_vector above, float_vector below, h
 #endif
 }
 
-static inline float_mask differing_bf16(float_vector above, float_vector below, half_vector *rounded)
+static inline float_mask apart_bf16(float_vector above, float_vector below, half_vector *rounded)
 {
     /* A tie would be rounded up: what lies above it is no tie, and so differs from it. */
-    const float_bits up = (float_bits)above + 0x8000, down = (float_bits)larger_float(all_float(-INFINITY), below) + 0x7fff;
+    const float_bits up = (float_bits)above + 0x8000, down = (float_bits)below + 0x7fff;
     *rounded = upper_halves(up);
 #ifdef HAS_64
     return _mm512_test_epi32_mask((__m512i)(up ^ down), _mm512_set1_epi32((int)0xffff0000));
@@ -178,6 +199,15 @@ static inline float_mask differing_bf16(float_vector above, float_vector below, 
     return (float_words)((up ^ down) & 0xffff0000) != 0;
 #endif
 }
+
+/* The same where what is no number differs too: its lower end is made to. */
+#define DIFFERING(half)                                                                                                   \
+    static inline float_mask differing_##half(float_vector above, float_vector below, half_vector *rounded)               \
+    {                                                                                                                     \
+        return apart_##half(above, larger_float(all_float(-INFINITY), below), rounded);                                   \
+    }
+DIFFERING(f16)
+DIFFERING(bf16)
 
 /* Results that are off by up to `units` of 2^-24 of themselves as half numbers; which of them are in doubt. */
 
@@ -220,13 +250,13 @@ static inline float_mask clear_of_middle(float_vector values, uint32_t dropped_v
 static inline float_mask unclear_f16(float_vector values, float units, half_vector *rounded)
 {
     *rounded = rounded_f16(values);
-    return ~clear_of_middle(values, 0x2000, (uint32_t)units + 3, 0x1p-14f);
+    return ~clear_of_middle(values, 0x2000, (uint32_t)units + 1, 0x1p-14f);
 }
 
 static inline float_mask unclear_bf16(float_vector values, float units, half_vector *rounded)
 {
     *rounded = upper_halves((float_bits)values + 0x8000);
-    return ~clear_of_middle(values, 0x10000, (uint32_t)units + 3, 0x1p-90f);
+    return ~clear_of_middle(values, 0x10000, (uint32_t)units + 1, 0x1p-90f);
 }
 
 /* The same for results of which each is off by up to its error besides. What adds takes turns with the conversions of float16, what multiplies
@@ -248,6 +278,69 @@ static inline float_mask unsure_bf16(float_vector values, float_vector error, fl
     const float_vector slack = slack_of(values, error, units);
     return differing_bf16(values + slack, values - slack, rounded);
 }
+
+/* Results that lie between two numbers, which are made of a number of the row that is a little less, and one that is a little more: rounded
+ * up and down, where that can be chosen, nothing is left out, however small. */
+
+/* A number that is rounded to float, and multiplied by others that are off by `units`. */
+static inline void spread(double value, float units, float_vector *least, float_vector *most)
+{
+    const double slack = fabs(value) * ((units + 2) * UNIT);
+    *least = all_float((float)(value - slack));
+    *most = all_float((float)(value + slack));
+}
+
+/* from - size × (least … most), for a size that is not negative. */
+static inline void ends_of(float_vector from, float_vector size, float_vector least, float_vector most, float_vector *above, float_vector *below)
+{
+#ifdef HAS_64
+    *above = (float_vector)_mm512_fnmadd_round_ps((__m512)size, (__m512)least, (__m512)from, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    *below = (float_vector)_mm512_fnmadd_round_ps((__m512)size, (__m512)most, (__m512)from, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+#else
+    const float_vector high = fma_float(-size, least, from), low = fma_float(-size, most, from); /* zeros keep their signs */
+    *above = larger_float(high * (1 + 2 * UNIT), high * (1 - 2 * UNIT));
+    *below = -larger_float(low * -(1 + 2 * UNIT), low * -(1 - 2 * UNIT));
+#endif
+}
+
+/* Numbers less multiples of exponentials. As float16, those that come to nothing in float count where they say which sign a zero has, which
+ * shows when they are rounded up and down. Where there is nothing to be multiplied, zeros rounded up are as if rounded to the nearest. */
+#ifdef HAS_64
+#define MATTER_f16(exponentials) first_ones(0)
+#else
+#define MATTER_f16(exponentials) extreme(exponentials)
+#endif
+#define MATTER_bf16(exponentials) extreme(exponentials)
+#define LESS_EXPONENTIALS(half)                                                                                           \
+    static inline float_mask less_exponentials_##half(float_vector from, float_vector exponentials, float_vector least,   \
+                                                      float_vector most, half_vector *rounded)                            \
+    {                                                                                                                     \
+        float_vector above, below;                                                                                        \
+        ends_of(from, exponentials, least, most, &above, &below);                                                         \
+        float_mask doubt = differing_##half(above, below, rounded) | MATTER_##half(exponentials);                         \
+        if (UNLIKELY(any(doubt))) {                                                                                       \
+            doubt &= not_equal_float(most, all_float(0)) | not_equal_float(exponentials * most, all_float(0));            \
+        }                                                                                                                 \
+        return doubt;                                                                                                     \
+    }
+LESS_EXPONENTIALS(f16)
+LESS_EXPONENTIALS(bf16)
+
+/* Numbers less one of their row, weighed: the first products are exact. Zeros less zeros are the same. */
+#define LESS_WEIGHED(half)                                                                                                \
+    static inline float_mask less_weighed_##half(float_vector from, float_vector weights, float_vector least,             \
+                                                 float_vector most, half_vector *rounded)                                 \
+    {                                                                                                                     \
+        float_vector above, below;                                                                                        \
+        ends_of(from * weights, weights, least, most, &above, &below);                                                    \
+        float_mask doubt = apart_##half(above, below, rounded);                                                           \
+        if (UNLIKELY(any(doubt))) {                                                                                       \
+            doubt &= not_equal_float(from * weights, all_float(0)) | not_equal_float(weights * most, all_float(0));       \
+        }                                                                                                                 \
+        return doubt;                                                                                                     \
+    }
+LESS_WEIGHED(f16)
+LESS_WEIGHED(bf16)
 
 /* Plain arithmetic on float that is followed step by step: operations that round in any direction, as long as it is to a number next to the
  * result, and where they did, in all of the range of float. With 64-byte vectors directions can be chosen, and what is the same rounded up

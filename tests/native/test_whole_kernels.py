@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from aclnnop.activation.logsigmoid import log_sigmoid
+from aclnnop.activation.logsigmoid_backward import gradient
 from tests.native.graphs import signatures, whole
 from tests.native.support import assert_same, in_steps, run
 from tests.native.whole import check_bound, check_range, check_rounding, is_followed, units_of
@@ -52,3 +53,14 @@ def test_what_is_nothing_in_float32_has_the_sign_that_it_has_in_float64(dtype: n
     expected = rounded(log_sigmoid(x.astype(np.float64)), dtype).astype(dtype)
     assert np.signbit(expected[50])
     assert_same(run(log_sigmoid, [x], np.empty_like(x), compute=np.float64), expected)
+
+
+@pytest.mark.parametrize("slope", [1.0, -0.0, 0.7, -1.3, 3e-5, 6e4, -1e-30, 3e38, np.inf, np.nan])
+@pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
+def test_a_shorter_formula_gives_the_same(dtype: np.dtype[Any], slope: float) -> None:
+    """Of all numbers, though one exponential is too large for float32 where its roots are not."""
+    x = np.arange(1 << 16).astype(np.uint16).view(dtype)
+    with np.errstate(all="ignore"):
+        slopes = np.full_like(x, slope)
+        expected = rounded(gradient(slopes.astype(np.float64), x.astype(np.float64)), dtype).astype(dtype)
+    assert_same(run(gradient, [slopes, x], np.empty_like(x), compute=np.float64), expected)

@@ -26,7 +26,7 @@ from tests.native.rows import (
 )
 from tests.native.support import assert_same, run
 from tests.native.whole import CALM
-from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate, spacing
+from tests.operators.accuracy import BF16, FLOAT, FLOAT16, FLOATS, assert_accurate, rounded, spacing
 
 Array = npt.NDArray[Any]
 
@@ -156,6 +156,54 @@ def test_exponentials_too_small_for_float32_have_a_sign(dtype: np.dtype[Any]) ->
     exponents[0, 9:] = -np.inf
     run(whole(BACKWARD).kernel, [gradients, exponents], out, compute=np.float64)
     assert_same(np.signbit(out[0]), np.array([True] * 7 + [False] + [True] + [False] * 31))
+
+
+@pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
+def test_numbers_less_exponentials_of_any_size(dtype: np.dtype[Any]) -> None:
+    rng = np.random.default_rng(3)
+    gradients, exponents = rng.integers(-64, 64, (6, 1000)) / 32, rng.uniform(-12, 0.5, (6, 1000))
+    gradients[0] = 0
+    gradients[1, 500:] = -gradients[1, :500]
+    gradients[2, 1:] = 0
+    gradients[3] = np.where(rng.random(1000) < 0.5, 0.0, -0.0)
+    gradients[4, ::2] = 2.0**-20
+    exponents[:, ::7] = rng.choice([-np.inf, -1000, -200, -104, -95, -88, -50, 0, 20, 88, 90, 300, 1000, np.inf, np.nan], (6, 143))
+    given = [gradients.astype(dtype), exponents.astype(dtype)]
+    with np.errstate(all="ignore"):
+        expected = rounded(whole(BACKWARD).kernel(*(one.astype(np.float64) for one in given)), dtype).astype(dtype)
+    assert_same(run(whole(BACKWARD).kernel, given, np.empty_like(given[0]), compute=np.float64), expected)
+
+
+@pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
+@pytest.mark.parametrize("tiny", [0, 48, 62, 110])
+def test_weighed_differences_of_any_sign(tiny: int, dtype: np.dtype[Any]) -> None:
+    """Exact in float64, so that ties show, and which zeros are negative."""
+    rng = np.random.default_rng(tiny)
+    least = 2.0 ** -(12 if dtype == FLOAT16 else tiny)
+    values, weights = rng.integers(-64, 64, (8, 1000)) / 32, rng.integers(0, 64, (8, 1000)) * least
+    weights[1, ::3] = -weights[1, ::3]
+    weights[2, ::2] = 0
+    weights[3] = np.where(rng.random(1000) < 0.5, 0.0, -0.0)
+    values[4] = np.where(rng.random(1000) < 0.5, 0.0, -0.0)
+    values[5, 500:], weights[5, 500:] = -values[5, :500], weights[5, :500]
+    values[6], weights[6] = 1.5, np.where(np.arange(1000) == 3, 1.0, 0.0)
+    values[7] *= 2.0**-20
+    given = [values.astype(dtype), weights.astype(dtype)]
+    expected = rounded(whole(PRODUCTS).kernel(*(one.astype(np.float64) for one in given)), dtype).astype(dtype)
+    assert_same(run(whole(PRODUCTS).kernel, given, np.empty_like(given[0]), compute=np.float64), expected)
+
+
+@pytest.mark.parametrize("dtype", [FLOAT16, BF16], ids=str)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_weighed_differences_that_float32_ends_in_the_middle_with(sign: int, dtype: np.dtype[Any]) -> None:
+    """All digits of half types, few enough for float64."""
+    rng = np.random.default_rng(5)
+    digits = 11 if dtype == FLOAT16 else 8
+    values = rng.integers(-(1 << digits), 1 << digits, (100, 4096)) * 2.0 ** (2 - digits)
+    weights = rng.integers(0, 1 << digits, (100, 4096)) * sign * 2.0 ** (-9 - digits)
+    given = [values.astype(dtype), weights.astype(dtype)]
+    expected = rounded(whole(PRODUCTS).kernel(*(one.astype(np.float64) for one in given)), dtype).astype(dtype)
+    assert_same(run(whole(PRODUCTS).kernel, given, np.empty_like(given[0]), compute=np.float64), expected)
 
 
 @pytest.mark.parametrize("length", [40, 257])
