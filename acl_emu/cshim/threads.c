@@ -15,6 +15,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+enum { MOST_HELPERS = 1023 };
 enum { LISTEN = 100000 }; /* nanoseconds that a thread waits awake: longer than it takes to wake one, and than a short pause between calls */
 
 typedef struct job {
@@ -37,8 +38,10 @@ static struct {
     pthread_cond_t wake, done;
     job *jobs; /* those that want helpers, the oldest first */
     int64_t helpers, asleep;
+    pthread_t threads[MOST_HELPERS];
+    int kept_free; /* the processor that helpers keep away from */
     atomic_uint_fast64_t number; /* of jobs so far */
-} pool = {.lock = FREE, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+} pool = {.lock = FREE, .wake = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER, .kept_free = -1};
 
 static inline void pause_briefly(void)
 {
@@ -132,6 +135,7 @@ static void forget_helpers(void)
     pthread_cond_init(&pool.done, NULL);
     pool.jobs = NULL;
     pool.helpers = pool.asleep = 0;
+    pool.kept_free = -1;
 }
 
 __attribute__((constructor)) static void watch_forks(void)
@@ -142,18 +146,34 @@ __attribute__((constructor)) static void watch_forks(void)
 /* With the lock held. */
 static void start_helpers(int64_t count)
 {
-    while (pool.helpers < count) {
-        pthread_t thread;
+    while (pool.helpers < count && pool.helpers < MOST_HELPERS) {
         pthread_attr_t detached;
         pthread_attr_init(&detached);
         pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-        const int failed = pthread_create(&thread, &detached, help, NULL);
+        const int failed = pthread_create(&pool.threads[pool.helpers], &detached, help, NULL);
         pthread_attr_destroy(&detached);
         if (failed) {
             return;
         }
         pool.helpers++;
+        pool.kept_free = -1;
     }
+}
+
+/* With the lock held: whoever is woken may find itself waiting for the processor of the thread that woke it, which does not wait for it and so
+ * does all the work alone. Helpers stay on the others, if there are any. */
+static void keep_away(void)
+{
+    const int here = sched_getcpu();
+    cpu_set_t others;
+    if (here < 0 || here == pool.kept_free || sched_getaffinity(0, sizeof others, &others)) {
+        return;
+    }
+    CPU_CLR(here, &others);
+    for (int64_t k = 0; k < pool.helpers && CPU_COUNT(&others); k++) {
+        pthread_setaffinity_np(pool.threads[k], sizeof others, &others);
+    }
+    pool.kept_free = here;
 }
 
 /* With the lock held: lets helpers join a job, behind those that came before. */
@@ -165,6 +185,9 @@ static void offer(job *work)
     }
     *last = work;
     atomic_fetch_add(&pool.number, 1);
+    if (pool.asleep) {
+        keep_away();
+    }
     for (int64_t k = 0; k < work->wanted && k < pool.asleep; k++) {
         pthread_cond_signal(&pool.wake);
     }
