@@ -103,7 +103,7 @@ def _expression(graph: Graph, step: Step, arguments: Sequence[str], lane: str) -
     if step.op == "square":
         return f"{arguments[0]} * {arguments[0]}"
     named = _NAMES.get(step.op, step.op)
-    if step.op == "exp_of_difference" and lane == "double" and graph.is_largest(step.arguments[1], step.arguments[0]):
+    if step.op == "exp_of_difference" and graph.is_largest(step.arguments[1], step.arguments[0]):
         named = "exp_of_distance"
     if step.op == "log1p" and step.arguments[0] in graph.steps and graph.signs[step.arguments[0]].part:
         named = "log1p_of_part"

@@ -233,11 +233,28 @@ static inline V exp_made_up(V x, V rest)
     return exp_joined(r + kept, power);
 }
 
+/* What x - y loses. */
+static inline V lost_of_difference(V x, V y, V difference)
+{
+    const V other = difference - x;
+    return (x - (difference - other)) - (y + other);
+}
+
 /* exp(x - y), with what the difference loses. */
 static inline V exp_of_difference_float(V x, V y)
 {
-    const V difference = x - y, other = difference - x;
-    return exp_made_up(difference, (x - (difference - other)) - (y + other));
+    const V difference = x - y;
+    return exp_made_up(difference, lost_of_difference(x, y, difference));
+}
+
+/* The same for an x that is not above y. */
+static inline V exp_of_distance_float(V x, V y)
+{
+    const V difference = x - y, least = all_float(EXP_LEAST);
+    const V kept = select_float(less_float(least, difference), lost_of_difference(x, y, difference), all_float(0));
+    V power;
+    const V r = exp_split(larger_float(difference, least), &power);
+    return exp_joined(r + kept, power);
 }
 
 /* z - x × y, not rounded, for a z that is near the product. */

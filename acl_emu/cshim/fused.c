@@ -5451,7 +5451,7 @@ static void g37_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
         const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector ft1 = exp_of_difference_float(fi0, ft0);
+        const float_vector ft1 = exp_of_distance_float(fi0, ft0);
         l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
         u_t2 = added_double(u_t2, upper_half(live_float(left, ft1, 0)));
         write_float((float *)call->kept[0] + i, ft1);
@@ -5676,7 +5676,7 @@ static void g38_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
-        const float_vector ft3 = exp_of_difference_float(fi0, ft0);
+        const float_vector ft3 = exp_of_distance_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
         l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
@@ -5956,7 +5956,7 @@ static void g39_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
-        const float_vector ft3 = exp_of_difference_float(fi0, ft0);
+        const float_vector ft3 = exp_of_distance_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
         l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
@@ -6216,7 +6216,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
-        const float_vector ft3 = exp_of_difference_float(fi0, ft0);
+        const float_vector ft3 = exp_of_distance_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
         l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
@@ -6442,7 +6442,7 @@ static void g41_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
-        const float_vector ft3 = exp_of_difference_float(fi0, ft0);
+        const float_vector ft3 = exp_of_distance_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
         const float_vector ft6 = number_float(ft2);
         l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
@@ -7997,7 +7997,7 @@ static void g52_f32_plain(const fused_call *call, size_t n)
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        const float_vector ft3 = exp_of_difference_float(ft1, ft2);
+        const float_vector ft3 = exp_of_distance_float(ft1, ft2);
         l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
         u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
         write_float((float *)call->kept[0] + i, ft3);
@@ -8378,7 +8378,7 @@ static void g54_f32_plain(const fused_call *call, size_t n)
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(0);
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        const float_vector ft3 = exp_of_difference_float(ft1, ft2);
+        const float_vector ft3 = exp_of_distance_float(ft1, ft2);
         l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
         u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
         write_float((float *)call->kept[0] + i, ft3);
@@ -10015,7 +10015,7 @@ static void g64_f32_plain(const fused_call *call, size_t n)
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * fk1;
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        const float_vector ft3 = exp_of_difference_float(ft1, ft2);
+        const float_vector ft3 = exp_of_distance_float(ft1, ft2);
         l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
         u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
         write_float((float *)call->kept[0] + i, ft3);
@@ -27743,7 +27743,7 @@ static void g136_f32_plain(const fused_call *call, size_t n)
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
-        const float_vector ft2 = exp_of_difference_float(ft0, ft1);
+        const float_vector ft2 = exp_of_distance_float(ft0, ft1);
         l_t3 = added_double(l_t3, lower_half(live_float(left, ft2, 0)));
         u_t3 = added_double(u_t3, upper_half(live_float(left, ft2, 0)));
         write_float((float *)call->kept[0] + i, ft2);
