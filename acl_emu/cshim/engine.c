@@ -385,15 +385,16 @@ static void leave_room(room *own)
 
 static run_unit *const run_in_steps[] = {run_map, acl_emu_run_block, run_rows, run_columns, run_part}; /* by shape */
 
-/* The next unit, of one's own share or, when that is through, of another; -1 where there are none left. In programs that come one after another
+/* The next units, of one's own share or, when that is through, of another; -1 where there are none left. In programs that come one after another
  * a thread gets the same part of memory, which is in its cache. */
-static int64_t next_unit(job *work, int64_t *share)
+static int64_t next_units(job *work, int64_t *share)
 {
+    const int64_t turns = (work->units + work->in_turn - 1) / work->in_turn;
     for (int64_t tried = 0; tried < work->shares; tried++, *share = (*share + 1) % work->shares) {
-        const int64_t begin = *share * work->units / work->shares, end = (*share + 1) * work->units / work->shares;
-        const int64_t unit = begin + atomic_fetch_add(&work->taken[*share], 1);
-        if (unit < end) {
-            return unit;
+        const int64_t begin = *share * turns / work->shares, end = (*share + 1) * turns / work->shares;
+        const int64_t turn = begin + atomic_fetch_add(&work->taken[*share], 1);
+        if (turn < end) {
+            return turn * work->in_turn;
         }
     }
     return -1;
@@ -406,13 +407,15 @@ static void run_units(void *argument)
     run_unit *const run = (work->whole ? acl_emu_run_whole : run_in_steps)[work->program->shape];
     room *own = &own_room;
     int ready = 0;
-    int64_t unit;
-    while ((unit = next_unit(work, &share)) >= 0) {
+    int64_t first;
+    while ((first = next_units(work, &share)) >= 0) {
         if (!ready && !(ready = prepare_room(work, own))) {
             atomic_store(&work->failed, 1);
             return;
         }
-        run(work, own, unit);
+        for (int64_t unit = first; unit < work->units && unit < first + work->in_turn; unit++) {
+            run(work, own, unit);
+        }
     }
 #if defined(__x86_64__)
     if (work->streamed) {
@@ -484,7 +487,7 @@ static int64_t parts_of(int64_t length, int64_t part)
     return (length + part - 1) / part;
 }
 
-/* Tiles of a unit whose length no number depends on: as many as leave some units for every thread, since it takes a while after each until
+/* Tiles of a unit whose length no number depends on, or of such that are taken together: as many as leave some units for every thread, since it takes a while after each until
  * memory is read ahead again. */
 static int64_t chunk_tiles(const header *program, int64_t tile, int64_t threads)
 {
@@ -499,6 +502,7 @@ static int divide(job *work, int64_t threads)
     const int64_t tile = (int64_t)(TILE_BYTES / (work->whole ? sizeof(float) : work->lane_size));
     const int64_t chunk = chunk_tiles(program, tile, threads) * tile, rows = chunk / program->inner;
     work->tile = (size_t)tile;
+    work->in_turn = program->shape == TOTALS ? parts_of(chunk, TOTAL_TILES * tile) : 1;
     work->reductions = program->sums;
     work->unit_length = program->shape == ROWS ? (rows ? rows : 1) : program->shape == TOTALS ? TOTAL_TILES * tile : chunk;
     if (work->whole) {

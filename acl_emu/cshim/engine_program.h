@@ -66,8 +66,8 @@ typedef struct {
     char *memory[MOST_OPERANDS];
     int streamed; /* results are so large that they pass by the caches */
     size_t lane_size, tile;
-    int64_t units;
-    int64_t unit_length; /* lanes, or rows, of a unit */
+    int64_t units, in_turn; /* how many, and how many a thread takes at a time */
+    int64_t unit_length;    /* lanes, or rows, of a unit */
     int64_t turned_rows; /* ROWS of whole kernels: those gathered together */
     int64_t chunks;      /* MAP, TOTALS: units of a row */
     double *partials;    /* TOTALS: what each unit found */
