@@ -160,7 +160,7 @@ class _Kernel:
     def text(self) -> Iterator[str]:
         """Its lines."""
         body = [line for phase in range(self.graph.phases) for line in _without_unused(list(self._phase(phase)))]
-        uses = Counter(re.findall(r"\b(?:d|f|id|if)[kxt]\d+\b", "\n".join(body)))
+        uses = Counter(re.findall(r"\b(?:d|f|r|id|if)[kxt]\d+\b", "\n".join(body)))
         yield f"static void {self.name}(const fused_call *call, size_t n)"
         yield "{"
         for name in self.graph.inputs:
@@ -175,6 +175,9 @@ class _Kernel:
             for prefix, lane in (("d", "double"), ("f", "float")):
                 if uses[prefix + name]:
                     yield f"    const {lane}_vector {prefix}{name} = all_{lane}(({lane})call->constants[{name[1:]}]);"
+            if uses[f"r{name}"]:
+                constant = f"call->constants[{name[1:]}]"
+                yield f"    const float_vector r{name} = all_float((float)({constant} - (float){constant}));"
         for line in body:
             row = re.match(r"    const (?:float|double)_vector (ft\d+|i[fd]t\d+) = (?:joined|1 / )", line)
             if not (row and uses[row[1]] == 1):  # rows that are used in one type only
@@ -402,9 +405,26 @@ class _Kernel:
         elif lane == "f" and self.way == "settled" and step.op == "sub" and self._is_exact_product(step.arguments[0]):
             factors = [self._refer(argument, "f") for argument in self.graph.steps[step.arguments[0]].arguments]
             expression = f"fma_float({', '.join(factors)}, -{arguments[1]})"
+        elif lane == "f" and step.op == "exp_of_difference" and (rest := self._rest(step)):
+            expression = f"exp_of_rounded_distance_float({arguments[0]}, {rest}, {arguments[1]})"
         elif lane == "f" and self.way == "settled" and step.op == "exp" and (rough := self._roughly(step)):
             expression = f"{rough}({arguments[0]})"
         return f"const {kind}_{result} {lane}{name} = {expression};"
+
+    def _rest(self, step: Step) -> str:
+        """What numbers lost that an exponential is taken of, less the largest of them, where a constant has scaled them; none if empty."""
+        if self.way != "plain" or not self.graph.is_largest(step.arguments[1], step.arguments[0]):
+            return ""
+        return self._rest_of(step.arguments[0])
+
+    def _rest_of(self, name: str) -> str:
+        step = self.graph.steps.get(name)
+        if step is not None and step.op == "mul" and step.arguments[0] in self.graph.inputs and step.arguments[1] in self.graph.constants:
+            constant = step.arguments[1]
+            return f"rest_of_product({self._refer(step.arguments[0], 'f')}, f{constant}, r{constant}, f{name})"
+        if step is not None and step.op == "where" and (rest := self._rest_of(step.arguments[2])):
+            return f"select_float({self._refer(step.arguments[0], 'f')}, all_float(0), {rest})"
+        return ""
 
     def _roughly(self, step: Step) -> str:
         """What makes an exponential of a half number whose last digit does not matter; none where the number may be too large for that."""
@@ -684,6 +704,9 @@ class _Kernel:
             if self.way == "settled" and name == graph.rough:  # what has been cut off counts where nothing is larger
                 yield f"    if (rough && !(d{name}[0] > 0x1p-60)) {{"
                 yield from ("        rough = 0;", "        goto anew;", "    }")
+            if any(self._rest(step) for step in graph.steps.values() if step.op == "exp_of_difference" and step.arguments[1] == name):
+                yield f"    if (UNLIKELY(!isfinite(d{name}[0]))) {{ /* a product may have been too large for float */"
+                yield from (f"        {self.name.replace('_plain', '_in_double')}(call, n);", "        return;", "    }")
         names = [name for name in graph.steps if name in graph.rows and graph.levels[name] == phase + 1]
         for name in names:
             if name not in ending:

@@ -247,14 +247,19 @@ static inline V exp_of_difference_float(V x, V y)
     return exp_made_up(difference, lost_of_difference(x, y, difference));
 }
 
-/* The same for an x that is not above y. */
-static inline V exp_of_distance_float(V x, V y)
+/* The same for an x that is not above y, and that lost the rest. */
+static inline V exp_of_rounded_distance_float(V x, V rest, V y)
 {
     const V difference = x - y, least = all_float(EXP_LEAST);
-    const V kept = select_float(less_float(least, difference), lost_of_difference(x, y, difference), all_float(0));
+    const V kept = select_float(less_float(least, difference), lost_of_difference(x, y, difference) + rest, all_float(0));
     V power;
     const V r = exp_split(larger_float(difference, least), &power);
     return exp_joined(r + kept, power);
+}
+
+static inline V exp_of_distance_float(V x, V y)
+{
+    return exp_of_rounded_distance_float(x, all_float(-0.0f), y);
 }
 
 /* z - x × y, not rounded, for a z that is near the product. */

@@ -9993,6 +9993,7 @@ static void g64_f32_plain(const fused_call *call, size_t n)
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
+    const float_vector rk1 = all_float((float)(call->constants[1] - (float)call->constants[1]));
     float_vector f_t2 = all_float(-INFINITY);
     float_mask n_t2 = first_ones(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -10006,6 +10007,10 @@ static void g64_f32_plain(const fused_call *call, size_t n)
         n_t2 |= not_equal_float(vt2, vt2);
     }
     const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
+    if (UNLIKELY(!isfinite(dt2[0]))) { /* a product may have been too large for float */
+        g64_f32_in_double(call, n);
+        return;
+    }
     const float_vector ft2 = joined(dt2, dt2);
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -10015,7 +10020,7 @@ static void g64_f32_plain(const fused_call *call, size_t n)
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * fk1;
         const float_vector ft1 = select_float(fm1, fk0, ft0);
-        const float_vector ft3 = exp_of_distance_float(ft1, ft2);
+        const float_vector ft3 = exp_of_rounded_distance_float(ft1, select_float(fm1, all_float(0), rest_of_product(fi0, fk1, rk1, ft0)), ft2);
         l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
         u_t4 = added_double(u_t4, upper_half(live_float(left, ft3, 0)));
         write_float((float *)call->kept[0] + i, ft3);

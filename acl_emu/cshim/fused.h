@@ -94,6 +94,12 @@ static inline float_vector without_tiny(float_vector values, double_vector low, 
     return values;
 }
 
+/* What the product of an element and a constant lost: the constant, of which the rest is beyond float, and the product were rounded. */
+static inline float_vector rest_of_product(float_vector x, float_vector constant, float_vector rest, float_vector product)
+{
+    return fma_float(x, rest, -lost_of_product(x, constant, product));
+}
+
 /* Zero, no number, or one that products and quotients with a few others stay in the normal range of float with. */
 static inline int is_moderate(double value)
 {

@@ -68,6 +68,22 @@ def test_documented_samples(device: int) -> None:
     assert_equal(backward(x, x, mask, 1.0).run().reshape(-1, 2), expected)
 
 
+@pytest.mark.parametrize("scale", [0.08838834764831845, -0.3, 1e-3, 7.7])
+def test_large_scores_keep_their_digits(device: int, scale: float) -> None:
+    """Tensors that are evaluated in float32: a scaled score of some hundreds is off by no more than one of 1 would be."""
+    x = np.random.default_rng(3).normal(0, 4, (1, 2, 9, 1024)).astype(np.float32)
+    x[0, 0] += np.float32(300 / scale)
+    x[0, 1, 0, :5] = -np.inf if scale > 0 else np.inf
+    assert_right(forward(x, random_mask(x.shape, 4), scale))
+
+
+@pytest.mark.parametrize(("largest", "scale"), [(1e30, 1e10), (-1e30, 1e10), (1e-30, 1e35), (1e30, 1e-45), (1.0, 1e300)])
+def test_scores_beyond_float32(device: int, largest: float, scale: float) -> None:
+    """Products that are too large for float32, or made of what is, are as in float64."""
+    x = np.linspace(0, largest, 1024 * 18, dtype=np.float32).reshape(1, 1, 18, 1024)
+    assert_right(forward(x, random_mask(x.shape, 5) if largest > 0 else np.zeros(x.shape, np.bool_), scale))
+
+
 @both
 @given(st.data())
 def test_values(device: int, operator: str, data: st.DataObject) -> None:
