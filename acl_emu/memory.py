@@ -29,8 +29,11 @@ ALIGNMENT = 64
 # What the driver maps at a time. An access past its allocation is seen by nobody as long as it stays in mapped memory.
 MAPPED_STEP = 256 << 20
 HUGE_PAGE = 2 << 20
-STAGGER = 68 << 10
-"""How far apart large allocations lie, where there is room: operands a power of two apart compete for the same banks and cache sets."""
+STAGGERED, STAGGER = 64 << 10, 21 * ALIGNMENT
+"""From which size on allocations lie how far apart, where there is room. A load whose address ends as that of a store just before it waits
+for that store, though it is of another page: where one operand lies a little behind the place in its page that another has, all of them do."""
+HUGE_STAGGER = STAGGER + (68 << 10)
+"""The same for those of huge pages: operands a power of two apart compete for the same banks and cache sets."""
 
 _PROT_NONE, _PROT_RW = 0, 3
 _MAP_PRIVATE_ANONYMOUS_NORESERVE = 0x4022
@@ -102,7 +105,7 @@ class DeviceMemory:
         extent = -(-size // 32) * 32 + padding
         step = -(-extent // ALIGNMENT) * ALIGNMENT
         with self._lock:
-            gap = STAGGER if step >= HUGE_PAGE else 0
+            gap = HUGE_STAGGER if step >= HUGE_PAGE else STAGGER if step >= STAGGERED else 0
             index = self._first_fit(gap + step)
             if index is None and gap:
                 gap, index = 0, self._first_fit(step)
