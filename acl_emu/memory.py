@@ -31,7 +31,7 @@ MAPPED_STEP = 256 << 20
 HUGE_PAGE = 2 << 20
 STAGGERED, STAGGER = 64 << 10, 21 * ALIGNMENT
 """From which size on allocations lie how far apart, where there is room. A load whose address ends as that of a store just before it waits
-for that store, though it is of another page: where one operand lies a little behind the place in its page that another has, all of them do."""
+for that store, though it is of another page: all do where one operand lies a little further in its page than another."""
 HUGE_STAGGER = STAGGER + (68 << 10)
 """The same for those of huge pages: operands a power of two apart compete for the same banks and cache sets."""
 

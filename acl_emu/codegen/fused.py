@@ -208,7 +208,11 @@ class _Kernel:
         between = _between(graph, wanted[0]) if lane == "settled" and len(wanted) == 1 and wanted[0] in graph.steps else None
         needed = graph.needed(between.arguments if between else [*wanted, *self._ahead(lane)], at_hand=at_hand)
         if self._is_largest_input(ending, wanted):
-            yield from self._rows(phase, ending, lane, f"largest_{self.storage}(in{wanted[0][1:]}, n)")
+            found = f"largest_{self.storage}(in{wanted[0][1:]}, n)"
+            if graph.in_parts:
+                yield f"    store_largest(call->sums + {graph.reductions.index(ending[0])} * PARTIALS, {found});"
+            else:
+                yield from self._rows(phase, ending, lane, found)
             return
         rough = self.way == "settled" and graph.rough in ending
         if rough:
@@ -231,16 +235,17 @@ class _Kernel:
         elif lane == "settled":
             yield from self._certain(needed)
         body = list(self._body(phase, lane, needed, ending, keep, at_hand))
-        if self._is_taken_in_runs(ending, wanted):
+        if self._is_taken_in_runs(ending, wanted) and self.storage in _DIGITS:
             (name,) = ending
             begin = f"begin{phase}"
             yield f"    const size_t {begin} = n / RUN * RUN;"
             yield f"    for (size_t i = 0; i < {begin}; i += RUN) {{"
             yield f"        add_run_{self.storage}((const uint16_t *)in{wanted[0][1:]} + i, &l_{name}, &u_{name});"
             yield "    }"
-        if self._is_dot(ending, wanted):
+        if self._is_dot(ending, wanted) or (self._is_taken_in_runs(ending, wanted) and self.storage not in _DIGITS):
             (name,) = ending
-            yield f"    add_dot_{self.storage}({', '.join(f'in{one[1:]}' for one in wanted)}, n, &l_{name}, &u_{name});"
+            function = "dot" if len(wanted) > 1 else "run"
+            yield f"    add_{function}_{self.storage}({', '.join(f'in{one[1:]}' for one in wanted)}, n, &l_{name}, &u_{name});"
         elif self._is_taken_by_twos(ending):
             yield from self._by_twos(body, ending, lane, begin)
         elif self.columns:
@@ -328,14 +333,14 @@ class _Kernel:
         yield "    }"
 
     def _is_taken_in_runs(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
-        """Whether a phase does nothing but add up an input of a half type."""
+        """Whether a phase does nothing but add up an input."""
         alone = len(ending) == len(wanted) == 1 and wanted[0] in self.graph.inputs and self.graph.summands(ending[0]) == (wanted[0],)
-        return alone and self.graph.steps[ending[0]].op == "sum" and self.storage in _DIGITS and not self.columns
+        return alone and self.graph.steps[ending[0]].op == "sum" and not self.columns
 
     def _is_largest_input(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
-        """Whether a phase does nothing but look for the largest number of an input of a half type, which can be found as it is stored."""
+        """Whether a phase does nothing but look for the largest number of an input."""
         alone = len(ending) == 1 and wanted == list(self.graph.steps[ending[0]].arguments) and wanted[0] in self.graph.inputs
-        return alone and self.graph.steps[ending[0]].op == "max" and self.storage in _DIGITS and not self.graph.in_parts
+        return alone and self.graph.steps[ending[0]].op == "max" and not self.columns
 
     def _is_dot(self, ending: Sequence[str], wanted: Sequence[str]) -> bool:
         """Whether a phase does nothing but add up the products of two inputs of a half type."""

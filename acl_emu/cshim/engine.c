@@ -139,28 +139,6 @@ static void begin_max(const job *work, void *best, size_t lanes)
     acl_emu_engine_tiles->spread[work->program->wide](best, best, lanes);
 }
 
-static double total_of(const double *partials)
-{
-    double sums[PARTIALS];
-    memcpy(sums, partials, sizeof sums);
-    for (size_t width = PARTIALS / 2; width; width /= 2) {
-        for (size_t k = 0; k < width; k++) {
-            sums[k] += sums[k + width];
-        }
-    }
-    return sums[0];
-}
-
-static double largest_of(const void *partials, int wide)
-{
-    double best = -1.0 / 0.0;
-    for (size_t k = 0; k < PARTIALS; k++) {
-        const double value = wide ? ((const double *)partials)[k] : ((const float *)partials)[k];
-        best = value > best || value != value ? value : best;
-    }
-    return best;
-}
-
 static void run_steps(const job *work, room *own, int64_t begin, int64_t end, const place *at, size_t n)
 {
     const header *program = work->program;
@@ -188,7 +166,7 @@ static void run_steps(const job *work, room *own, int64_t begin, int64_t end, co
         case FINISH_SUM:
         case FINISH_MAX:
             if (!in_columns) {
-                const double value = s->code == FINISH_SUM ? total_of(own->sum[s->a]) : largest_of(own->sum[s->a], wide);
+                const double value = s->code == FINISH_SUM ? acl_emu_engine_tiles->total(own->sum[s->a]) : acl_emu_engine_tiles->largest[wide](own->sum[s->a]);
                 acl_emu_engine_tiles->from_double[wide](own->slot[s->dst], &value, 1);
             } else if (s->code == FINISH_SUM) {
                 acl_emu_engine_tiles->from_double[wide](own->slot[s->dst], own->sum[s->a], n);

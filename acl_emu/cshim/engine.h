@@ -44,6 +44,8 @@ typedef struct {
     void (*row_dot[2])(double *partials, const void *lanes, const void *others, size_t n);
     void (*lane_sum[2])(double *sums, const void *lanes, size_t n);
     void (*lane_dot[2])(double *sums, const void *lanes, const void *others, size_t n);
+    double (*total)(const double *partials); /* of PARTIALS of them */
+    double (*largest[2])(const void *partials);
     void (*from_double[2])(void *lanes, const double *values, size_t n);
     turning turn[8 + 1][2]; /* by the size of an element, where there is one: few lines, and the most */
     /* Of elements of two and of four bytes, every second one. */

@@ -29,6 +29,32 @@
 #define SQUARE_ROOT(x) sqrt(x)
 #include "engine_lanes.h"
 
+static double total(const double *partials)
+{
+    double sums[8];
+    for (size_t k = 0; k < 8; k++) {
+        sums[k] = partials[k] + partials[k + 8];
+    }
+    for (size_t k = 0; k < 4; k++) {
+        sums[k] += sums[k + 4];
+    }
+    return sums[0] + sums[2] + (sums[1] + sums[3]);
+}
+
+#define LARGEST(lane, read)                                                                                    \
+    static double largest_##lane(const void *partials)                                                         \
+    {                                                                                                          \
+        const lane *some = partials;                                                                           \
+        double_vector low = all_double(-INFINITY), high = low;                                                 \
+        for (size_t k = 0; k < PARTIALS; k += FLOATS) {                                                        \
+            low = maximum_double(low, read(some + k));                                                         \
+            high = maximum_double(high, read(some + k + DOUBLES));                                             \
+        }                                                                                                      \
+        return largest_double_of(low, high);                                                                   \
+    }
+LARGEST(float, double_of_floats)
+LARGEST(double, read_double)
+
 #define HALF_TYPE(half)                                                                                        \
     static void load_##half##_float(void *lanes, const void *memory, size_t n)                                 \
     {                                                                                                          \
@@ -348,6 +374,8 @@ const tile_code TILES = {
     .row_dot = {row_dot_float, row_dot_double},
     .lane_sum = {lane_sum_float, lane_sum_double},
     .lane_dot = {lane_dot_float, lane_dot_double},
+    .total = total,
+    .largest = {largest_float, largest_double},
     .from_double = {from_double_float, from_double_double},
 #ifdef HAS_64
     .turn = {[1] = {{turn_1, 16}, {turn_1, 16}}, [2] = {{turn_2, 8}, {turn_lines_2, 32}}, [4] = {{turn_4, 8}, {turn_lines_4, 16}}},

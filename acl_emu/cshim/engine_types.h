@@ -476,6 +476,18 @@ static inline double_vector lower_half(float_vector values)
 #endif
 }
 
+/* As many floats of memory as there are doubles in a vector. */
+static inline double_vector double_of_floats(const float *memory)
+{
+#if defined(HAS_64)
+    return (double_vector)_mm512_cvtps_pd(_mm256_loadu_ps(memory));
+#elif defined(HAS_32)
+    return (double_vector)_mm256_cvtps_pd(_mm_loadu_ps(memory));
+#else
+    return (double_vector){memory[0], memory[1], memory[2], memory[3]};
+#endif
+}
+
 static inline double_vector upper_half(float_vector values)
 {
 #if defined(HAS_64)
@@ -540,6 +552,35 @@ static inline float_vector joined(double_vector low, double_vector high)
 #endif
 }
 
+#ifdef HAS_64
+/* With halves, and with quarters of either, in each other's place. */
+static inline double_vector other_half(double_vector values)
+{
+    return (double_vector)_mm512_shuffle_f64x2((__m512d)values, (__m512d)values, 0x4e);
+}
+
+static inline double_vector other_quarter(double_vector values)
+{
+    return (double_vector)_mm512_shuffle_f64x2((__m512d)values, (__m512d)values, 0xb1);
+}
+#endif
+
+static inline double largest_double_of(double_vector low, double_vector high)
+{
+    double_vector both = maximum_double(low, high);
+    int count = DOUBLES;
+#ifdef HAS_64
+    both = maximum_double(both, other_half(both));
+    both = maximum_double(both, other_quarter(both));
+    count = 2;
+#endif
+    double best = both[0];
+    for (int k = 1; k < count; k++) {
+        best = best >= both[k] || best != best ? best : both[k];
+    }
+    return best;
+}
+
 static inline int any(float_mask mask)
 {
 #if defined(HAS_64)
@@ -552,6 +593,18 @@ static inline int any(float_mask mask)
         found |= mask[i];
     }
     return found;
+#endif
+}
+
+/* Where either is no number. */
+static inline float_mask unordered(float_vector x, float_vector y)
+{
+#if defined(HAS_64)
+    return _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q);
+#elif defined(HAS_32)
+    return (float_mask)_mm256_cmp_ps((__m256)x, (__m256)y, _CMP_UNORD_Q);
+#else
+    return not_equal_float(x, x) | not_equal_float(y, y);
 #endif
 }
 

@@ -212,27 +212,13 @@ static void store_results(const job *work, room *own, const place *at, size_t n)
     }
 }
 
-_Static_assert(PARTIALS == 16, "partials are folded four times");
-
 /* One number from each PARTIALS of them. */
-static inline void fold(double *found, size_t width, int is_sum)
-{
-    for (size_t lane = 0; lane < width; lane++) {
-        const double here = found[lane], other = found[lane + width];
-        found[lane] = is_sum ? here + other : here >= other || here != here ? here : other;
-    }
-}
-
 static void reduce_partials(const job *work, room *own)
 {
     const char *reductions = work->whole->reductions;
     for (size_t k = 0; reductions[k]; k++) {
         double *found = own->sums + k * PARTIALS;
-        const int is_sum = reductions[k] == 's';
-        fold(found, 8, is_sum); /* lengths that the compiler knows */
-        fold(found, 4, is_sum);
-        fold(found, 2, is_sum);
-        fold(found, 1, is_sum);
+        *found = reductions[k] == 's' ? acl_emu_engine_tiles->total(found) : acl_emu_engine_tiles->largest[1](found);
     }
 }
 

@@ -1180,14 +1180,7 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        l_t1 = added_double(l_t1, live_lower(left, li0, 0));
-        u_t1 = added_double(u_t1, live_upper(left, ui0, 0));
-    }
+    add_run_f32(in0, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -1217,12 +1210,7 @@ static void g10_f32_plain(const fused_call *call, size_t n)
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        l_t1 = added_double(l_t1, lower_half(live_float(left, fi0, 0)));
-        u_t1 = added_double(u_t1, upper_half(live_float(left, fi0, 0)));
-    }
+    add_run_f32(in0, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5089,28 +5077,7 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
 static void g35_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    float_vector f_t0b = all_float(-INFINITY);
-    float_mask n_t0b = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector vt0 = live_float(left, fi0, -INFINITY);
-            f_t0b = larger_float(f_t0b, vt0);
-            n_t0b |= not_equal_float(vt0, vt0);
-        }
-    }
-    f_t0 = larger_float(f_t0, f_t0b);
-    n_t0 |= n_t0b;
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
+    store_largest(call->sums + 0 * PARTIALS, largest_f32(in0, n));
 }
 
 static void g35_f32_in_double_columns(const fused_call *call, size_t n)
@@ -5133,28 +5100,7 @@ static void g35_f32_in_double_columns(const fused_call *call, size_t n)
 static void g35_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    float_vector f_t0b = all_float(-INFINITY);
-    float_mask n_t0b = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const float_vector vt0 = live_float(left, fi0, -INFINITY);
-            f_t0b = larger_float(f_t0b, vt0);
-            n_t0b |= not_equal_float(vt0, vt0);
-        }
-    }
-    f_t0 = larger_float(f_t0, f_t0b);
-    n_t0 |= n_t0b;
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
+    store_largest(call->sums + 0 * PARTIALS, largest_f32(in0, n));
 }
 
 static void g35_f32_plain_columns(const fused_call *call, size_t n)
@@ -5177,28 +5123,7 @@ static void g35_f32_plain_columns(const fused_call *call, size_t n)
 static void g35_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    float_vector f_t0b = all_float(-INFINITY);
-    float_mask n_t0b = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f16(in0, i, left);
-            const float_vector vt0 = live_float(left, fi0, -INFINITY);
-            f_t0b = larger_float(f_t0b, vt0);
-            n_t0b |= not_equal_float(vt0, vt0);
-        }
-    }
-    f_t0 = larger_float(f_t0, f_t0b);
-    n_t0 |= n_t0b;
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
+    store_largest(call->sums + 0 * PARTIALS, largest_f16(in0, n));
 }
 
 static void g35_f16_in_double_columns(const fused_call *call, size_t n)
@@ -5221,28 +5146,7 @@ static void g35_f16_in_double_columns(const fused_call *call, size_t n)
 static void g35_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    float_vector f_t0b = all_float(-INFINITY);
-    float_mask n_t0b = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_bf16(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_bf16(in0, i, left);
-            const float_vector vt0 = live_float(left, fi0, -INFINITY);
-            f_t0b = larger_float(f_t0b, vt0);
-            n_t0b |= not_equal_float(vt0, vt0);
-        }
-    }
-    f_t0 = larger_float(f_t0, f_t0b);
-    n_t0 |= n_t0b;
-    store_largest_float(call->sums + 0 * PARTIALS, f_t0, n_t0);
+    store_largest(call->sums + 0 * PARTIALS, largest_bf16(in0, n));
 }
 
 static void g35_bf16_in_double_columns(const fused_call *call, size_t n)
@@ -5276,16 +5180,7 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     call->results[0] = dt0[0];
@@ -5310,16 +5205,7 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dk0 = all_double((double)call->constants[0]);
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     const double_mask dt1 = equal_double(dt0, dk0);
     const double_vector dt2 = select_double(dt1, all_double(0), dt0);
     const float_vector ft2 = joined(dt2, dt2);
@@ -5394,16 +5280,7 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -5435,16 +5312,7 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5603,16 +5471,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5657,16 +5516,7 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     float_vector f_t7 = all_float(0);
@@ -5862,16 +5712,7 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     float_vector f_t7 = all_float(0);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -5936,16 +5777,7 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     float_vector f_t7 = all_float(0);
@@ -6129,16 +5961,7 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     float_vector f_t7 = all_float(0);
@@ -6195,16 +6018,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
@@ -6366,16 +6180,7 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     float_vector f_t7 = all_float(0);
@@ -6422,16 +6227,7 @@ static void g41_f32_plain(const fused_call *call, size_t n)
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
     const size_t ahead = n <= SHORT_ROW ? n : 0;
-    float_vector f_t0 = all_float(-INFINITY);
-    float_mask n_t0 = first_ones(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const float_vector vt0 = live_float(left, fi0, -INFINITY);
-        f_t0 = larger_float(f_t0, vt0);
-        n_t0 |= not_equal_float(vt0, vt0);
-    }
-    const double_vector dt0 = all_double(largest_float_of(f_t0, n_t0));
+    const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
@@ -27476,26 +27272,7 @@ static void g135_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
-    double_vector l_t0b = all_double(0), u_t0b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        const double_vector li0 = lower_half(fi0);
-        const double_vector ui0 = upper_half(fi0);
-        l_t0 = added_double(l_t0, live_lower(left, li0, 0));
-        u_t0 = added_double(u_t0, live_upper(left, ui0, 0));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            l_t0b = added_double(l_t0b, live_lower(left, li0, 0));
-            u_t0b = added_double(u_t0b, live_upper(left, ui0, 0));
-        }
-    }
-    l_t0 += l_t0b;
-    u_t0 += u_t0b;
+    add_run_f32(in0, n, &l_t0, &u_t0);
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
@@ -27522,22 +27299,7 @@ static void g135_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
-    double_vector l_t0b = all_double(0), u_t0b = all_double(0);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        const float_vector fi0 = FETCH_f32(in0, i, left);
-        l_t0 = added_double(l_t0, lower_half(live_float(left, fi0, 0)));
-        u_t0 = added_double(u_t0, upper_half(live_float(left, fi0, 0)));
-        i += FLOATS;
-        if (i < n) {
-            const size_t left = n - i;
-            const float_vector fi0 = FETCH_f32(in0, i, left);
-            l_t0b = added_double(l_t0b, lower_half(live_float(left, fi0, 0)));
-            u_t0b = added_double(u_t0b, upper_half(live_float(left, fi0, 0)));
-        }
-    }
-    l_t0 += l_t0b;
-    u_t0 += u_t0b;
+    add_run_f32(in0, n, &l_t0, &u_t0);
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 

@@ -598,25 +598,20 @@ static inline void store_largest_double(double *sums, double_vector low, double_
     write_double(sums + DOUBLES, high);
 }
 
+/* The largest of all, where it is known. */
+static inline void store_largest(double *sums, double largest)
+{
+    for (int k = 0; k < PARTIALS; k += DOUBLES) {
+        write_double(sums + k, all_double(largest));
+    }
+}
+
 /* nans: where there was a number that is none. */
 static inline void store_largest_float(double *sums, float_vector largest, float_mask nans)
 {
     const float_vector found = select_float(nans, all_float(NAN), largest);
     store_largest_double(sums, lower_half(found), upper_half(found));
 }
-
-#ifdef HAS_64
-/* With halves, and with quarters of either, in each other's place. */
-static inline double_vector other_half(double_vector values)
-{
-    return (double_vector)_mm512_shuffle_f64x2((__m512d)values, (__m512d)values, 0x4e);
-}
-
-static inline double_vector other_quarter(double_vector values)
-{
-    return (double_vector)_mm512_shuffle_f64x2((__m512d)values, (__m512d)values, 0xb1);
-}
-#endif
 
 static inline double sums_of(double_vector low, double_vector high)
 {
@@ -698,6 +693,36 @@ static inline int is_fit_for_float(double largest, size_t n)
 ROUGHLY(f16)
 ROUGHLY(bf16)
 
+/* Numbers of FLOAT as doubles, each half from memory. */
+static inline void read_halves(const void *memory, size_t i, size_t left, double_vector *low, double_vector *high)
+{
+    const float *from = (const float *)memory + i;
+    float padded[FLOATS];
+    if (UNLIKELY(left < FLOATS)) {
+        read_part(padded, from, left * sizeof(float));
+        from = padded;
+    }
+    *low = double_of_floats(from);
+    *high = double_of_floats(from + DOUBLES);
+}
+
+/* The sum of a row of FLOAT, by twos. */
+static inline void add_run_f32(const void *memory, size_t n, double_vector *low, double_vector *high)
+{
+    double_vector next_low = all_double(0), next_high = all_double(0), lower, upper;
+    for (size_t i = 0; i < n; i += 2 * FLOATS) {
+        const size_t left = n - i;
+        read_halves(memory, i, left, &lower, &upper);
+        *low = added_double(*low, lower);
+        *high = added_double(*high, upper);
+        read_halves(memory, i + FLOATS, left > FLOATS ? left - FLOATS : 0, &lower, &upper);
+        next_low = added_double(next_low, lower);
+        next_high = added_double(next_high, upper);
+    }
+    *low += next_low;
+    *high += next_high;
+}
+
 /* The sum of the products of two rows of a half type, which have few enough digits for float, by twos, so
  * that none waits for the last. */
 #define ADD_PRODUCTS(half)                                                                                                \
@@ -747,22 +772,6 @@ static inline double counts_of(float_vector counts)
     return sums_of(lower_half(counts), upper_half(counts));
 }
 
-static inline double largest_double_of(double_vector low, double_vector high)
-{
-    double_vector both = maximum_double(low, high);
-    int count = DOUBLES;
-#ifdef HAS_64
-    both = maximum_double(both, other_half(both));
-    both = maximum_double(both, other_quarter(both));
-    count = 2;
-#endif
-    double best = both[0];
-    for (int k = 1; k < count; k++) {
-        best = best >= both[k] || best != best ? best : both[k];
-    }
-    return best;
-}
-
 /* The largest number of a row of a half type, by what is stored: with all but the sign of negative numbers turned around they are in order. */
 #define LARGEST(half, infinity)                                                                                           \
     static inline double largest_##half(const void *memory, size_t n)                                                     \
@@ -781,7 +790,37 @@ LARGEST(bf16, 0x7f80)
 
 static inline double largest_float_of(float_vector largest, float_mask nans)
 {
-    return any(nans) ? NAN : largest_double_of(lower_half(largest), upper_half(largest));
+    if (any(nans)) {
+        return NAN;
+    }
+#ifdef HAS_64
+    return _mm512_reduce_max_ps((__m512)largest);
+#else
+    return largest_double_of(lower_half(largest), upper_half(largest));
+#endif
+}
+
+/* The same of a row of FLOAT, some vectors at a time, so that none waits for the last. */
+static inline double largest_f32(const void *memory, size_t n)
+{
+    float_vector first = all_float(-INFINITY), second = first, third = first, fourth = first;
+    float_mask nans = first_ones(0);
+    size_t i = 0;
+    for (; i + 4 * FLOATS <= n; i += 4 * FLOATS) {
+        const float *from = (const float *)memory + i;
+        const float_vector a = read_float(from), b = read_float(from + FLOATS), c = read_float(from + 2 * FLOATS), d = read_float(from + 3 * FLOATS);
+        first = larger_float(first, a);
+        second = larger_float(second, b);
+        third = larger_float(third, c);
+        fourth = larger_float(fourth, d);
+        nans |= unordered(a, b) | unordered(c, d);
+    }
+    for (; i < n; i += FLOATS) {
+        const float_vector last = live_float(n - i, FETCH_f32(memory, i, n - i), -INFINITY);
+        first = larger_float(first, last);
+        nans |= unordered(last, last);
+    }
+    return largest_float_of(larger_float(larger_float(first, second), larger_float(third, fourth)), nans);
 }
 
 #endif
