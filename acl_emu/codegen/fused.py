@@ -148,7 +148,7 @@ class _Kernel:
     """The function that evaluates a graph on a row, or on a part of one; on columns side by side, one element of each."""
 
     def __init__(self, graph: Graph, name: str, storage: str, way: str, *, columns: bool = False) -> None:
-        self.graph = shorter(graph) if way == "settled" else graph
+        self.graph = graph if way == "in_double" else shorter(graph)
         self.wide = self if self.graph is graph else _Kernel(graph, name, storage, "in_double")
         """What is evaluated in double where float is in doubt."""
         self.name = name
@@ -294,9 +294,26 @@ class _Kernel:
             yield f"        {self._keep(name, lane)}"
         if lane == "settled":
             yield from self._settle(stored, needed)
+        if lane == "float" and self.wide is not self:
+            yield from self._guard(stored)
+            return
         for name in stored if lane != "settled" else ():
             result = f"JOINED_{self.storage}(l{name}, u{name})" if lane == "double" else f"f{name}"
             yield f"        PUT_{self.storage}(out{graph.outputs.index(name)}, i, left, {result});"
+
+    def _guard(self, stored: Sequence[str]) -> Iterator[str]:
+        """Results of a shorter formula; where an exponential may be too large for it, those of the kernel."""
+        exact = self.wide.graph
+        large = [f"less_float(all_float(0x1p60f), f{name})" for name, step in self.graph.steps.items() if step.op == "exp"]
+        yield f"        const float_mask doubt = {' | '.join(large)};"
+        yield from (f"        float_vector g{name} = f{name};" for name in stored)
+        yield "        if (UNLIKELY(any(doubt))) {"
+        yield from self.wide._halves(exact.needed(exact.outputs), (), "            ")
+        for name, other in zip(stored, exact.outputs, strict=True):
+            yield f"            g{name} = select_float(doubt, JOINED_{self.storage}(l{other}, u{other}), f{name});"
+        yield "        }"
+        for name in stored:
+            yield f"        PUT_{self.storage}(out{self.graph.outputs.index(name)}, i, left, g{name});"
 
     def _fetch(self, name: str) -> str:
         kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)

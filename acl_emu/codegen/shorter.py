@@ -1,7 +1,7 @@
-"""Formulas that half types are tried with in float: equal to those of kernels, in fewer steps.
+"""Formulas that are tried in float: equal to those of kernels, in fewer steps.
 
-A kernel takes care that nothing on its way is too small or too large for a number. In float something may be, a half result is in doubt
-then, and made as the kernel has it.
+A kernel takes care that nothing on its way is too small or too large for a number. In float something may be: a result is in doubt then,
+and made as the kernel has it, in double.
 """
 
 from __future__ import annotations

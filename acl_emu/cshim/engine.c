@@ -198,11 +198,30 @@ static void begin_phase(const job *work, room *own, const phase *now, size_t lan
 
 /* Units of work */
 
+/* Whether all there is to do is to load numbers, and to store them as the type that they are loaded as: then they are loaded to their place. */
+static int is_loaded_only(const job *work)
+{
+    const step *first = work->steps + work->phases->lane_begin, *last = first + 1;
+    const int alone = work->phases->lane_end - work->phases->lane_begin == 2 && first->code == LOAD && last->code == STORE && last->a == first->dst;
+    if (!alone || work->streamed) {
+        return 0;
+    }
+    const operand_view *read = &work->operands[first->a], *write = &work->operands[last->dst];
+    return lies_in_row(read) && lies_in_row(write) && write->dtype == (work->program->wide ? F64 : F32);
+}
+
 static void run_map(const job *work, room *own, int64_t unit)
 {
     const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length;
     int64_t end = begin + work->unit_length;
     end = end < work->program->inner ? end : work->program->inner;
+    if (is_loaded_only(work)) {
+        const step *first = work->steps + work->phases->lane_begin;
+        const operand_view *read = &work->operands[first->a], *write = &work->operands[first[1].dst];
+        const char *from = base_of(work, first->a, row) + begin * read->item;
+        acl_emu_engine_tiles->load[work->program->wide][read->dtype](base_of(work, first[1].dst, row) + begin * write->item, from, (size_t)(end - begin));
+        return;
+    }
     for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
         const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
         const place at = {.outer = row, .first = first, .n = n};

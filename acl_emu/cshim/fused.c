@@ -2653,17 +2653,39 @@ static void g19_f32_plain(const fused_call *call, size_t n)
         const size_t left = n - i;
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
-        const float_mask ft0 = less_float(all_float(0), fi1);
-        const float_vector ft1 = absolute_float(fi1);
-        const float_vector ft2 = ft1 * all_float(-0.5);
-        const float_vector ft3 = exp_of_float(ft2);
-        const float_vector ft4 = select_float(ft0, ft3, all_float(1));
-        const float_vector ft5 = fi0 * ft4;
-        const float_vector ft6 = ft5 * ft4;
-        const float_vector ft7 = ft3 * ft3;
-        const float_vector ft8 = all_float(1) + ft7;
-        const float_vector ft9 = ft6 / ft8;
-        PUT_f32(out0, i, left, ft9);
+        const float_vector ft0 = exp_of_float(fi1);
+        const float_vector ft1 = all_float(1) + ft0;
+        const float_vector ft2 = fi0 / ft1;
+        const float_mask doubt = less_float(all_float(0x1p60f), ft0);
+        float_vector gt2 = ft2;
+        if (UNLIKELY(any(doubt))) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_mask lt0 = less_double(all_double(0), li1);
+            const double_mask ut0 = less_double(all_double(0), ui1);
+            const double_vector lt1 = absolute_double(li1);
+            const double_vector ut1 = absolute_double(ui1);
+            const double_vector lt2 = lt1 * all_double(-0.5);
+            const double_vector ut2 = ut1 * all_double(-0.5);
+            const double_vector lt3 = exp_of_double(lt2);
+            const double_vector ut3 = exp_of_double(ut2);
+            const double_vector lt4 = select_double(lt0, lt3, all_double(1));
+            const double_vector ut4 = select_double(ut0, ut3, all_double(1));
+            const double_vector lt5 = li0 * lt4;
+            const double_vector ut5 = ui0 * ut4;
+            const double_vector lt6 = lt5 * lt4;
+            const double_vector ut6 = ut5 * ut4;
+            const double_vector lt7 = lt3 * lt3;
+            const double_vector ut7 = ut3 * ut3;
+            const double_vector lt8 = all_double(1) + lt7;
+            const double_vector ut8 = all_double(1) + ut7;
+            const double_vector lt9 = lt6 / lt8;
+            const double_vector ut9 = ut6 / ut8;
+            gt2 = select_float(doubt, JOINED_f32(lt9, ut9), ft2);
+        }
+        PUT_f32(out0, i, left, gt2);
     }
 }
 

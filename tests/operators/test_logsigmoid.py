@@ -72,6 +72,13 @@ def test_far_out(operator: str, dtype: np.dtype, device: int) -> None:
     assert_accurate(call.run(), golden(call))
 
 
+def test_large_slopes_far_out(device: int) -> None:
+    """A tensor that is evaluated in float32: exponentials too large for it beside others, whose slopes are not nothing."""
+    x = np.linspace(-120, 160, 1 << 15, dtype=np.float32).reshape(256, 128).T
+    call = case(BACKWARD, x, np.full(x.shape, 1e38, np.float32))
+    assert_accurate(call.run(), golden(call))
+
+
 @every
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_infinities_and_nan(operator: str, dtype: np.dtype, device: int) -> None:
