@@ -223,7 +223,7 @@ class _Kernel:
             yield from self._begin(name, lane)
         if rough:
             kept = "(float *)call->kept[0]" if graph.kept else "NULL"
-            counts = [f"&f_{name}" for name in ending if graph.is_count(name)] or ["NULL"]
+            counts = [f"&c_{name}" for name in ending if graph.is_count(name)] or ["NULL"]
             sums = f"&l_{graph.rough}, &u_{graph.rough}, {counts[0]}, &unit"
             yield "    double_vector unit = all_double(1);"
             yield "    if (rough) {"
@@ -665,15 +665,19 @@ class _Kernel:
     def _held(self, name: str, lane: str) -> str:
         """The vectors that a reduction is held in."""
         if self._kind(name, lane) == "counts":
-            return f"f_{name}"
+            return f"c_{name}"
         return f"f_{name}, n_{name}" if self._kind(name, lane) == "largest_float" else f"l_{name}, u_{name}"
+
+    def _found(self, name: str, lane: str) -> str:
+        kind, held = self._kind(name, lane), self._held(name, lane)
+        return f"(double){held}" if kind == "counts" else f"{kind}_of({held})"
 
     def _begin(self, name: str, lane: str) -> Iterator[str]:
         if self._kind(name, lane) == "largest_float":
             yield f"    float_vector f_{name} = all_float(-INFINITY);"
             yield f"    float_mask n_{name} = first_ones(0);"
         elif self._kind(name, lane) == "counts":
-            yield f"    float_vector f_{name} = all_float(0);"
+            yield f"    size_t c_{name} = 0;"
         else:
             first = "0" if self.graph.steps[name].op == "sum" else "-INFINITY"
             yield f"    double_vector l_{name} = all_double({first}), u_{name} = all_double({first});"
@@ -702,11 +706,23 @@ class _Kernel:
         if self._kind(name, lane) == "counts":
             (value,) = self.graph.summands(name)
             (mask,) = self.graph.steps[value].arguments
-            number = f"number_float(joined_masks(l{mask}, u{mask}))" if lane == "double" else self._refer(value, "f")
-            yield f"        f_{name} += live_float(left, {number}, 0);"
+            marked = f"joined_masks(l{mask}, u{mask})" if lane == "double" else f"f{mask}"
+            yield f"        c_{name} += count_of({marked}, left);"
+            return
+        if lane == "double" and (parts := self._left_out(name)):
+            for half, side in (("l", "lower"), ("u", "upper")):
+                mask, value = (self._refer(part, half) for part in parts)
+                yield f"        {half}_{name} = added_unless({mask}, {half}_{name}, live_{side}(left, {value}, 0));"
             return
         for half in "lu":
             yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=True))};"
+
+    def _left_out(self, name: str) -> tuple[str, str] | None:
+        """Which elements a sum leaves out, and what it adds up of the others."""
+        values = self.graph.summands(name)
+        step = self.graph.steps.get(values[0])
+        chosen = len(values) == 1 and step is not None and step.op == "where" and step.arguments[1] == "0"
+        return (step.arguments[0], step.arguments[2]) if step is not None and chosen and self.graph.is_lane(step.arguments[2]) else None
 
     def _column(self, name: str, lane: str) -> Iterator[str]:
         for half in "lu":
@@ -722,7 +738,7 @@ class _Kernel:
     def _rows(self, phase: int, ending: Sequence[str], lane: str, found: str = "") -> Iterator[str]:
         graph = self.graph
         for name in ending:
-            yield f"    const double_vector d{name} = all_double({found or f'{self._kind(name, lane)}_of({self._held(name, lane)})'});"
+            yield f"    const double_vector d{name} = all_double({found or self._found(name, lane)});"
             if self.way == "settled" and name == graph.rough:  # what has been cut off counts where nothing is larger
                 yield f"    if (rough && !(d{name}[0] > 0x1p-60)) {{"
                 yield from ("        rough = 0;", "        goto anew;", "    }")

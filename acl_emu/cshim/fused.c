@@ -5495,7 +5495,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dt0 = all_double(largest_f32(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -5508,14 +5508,12 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5541,7 +5539,7 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -5550,13 +5548,12 @@ static void g38_f32_plain(const fused_call *call, size_t n)
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_distance_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
-        const float_vector ft6 = number_float(ft2);
         l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
         u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
-        f_t7 += live_float(left, ft6, 0);
+        c_t7 += count_of(ft2, left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5581,10 +5578,10 @@ static void g38_f16_settled(const fused_call *call, size_t n)
     int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
 anew:;
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     double_vector unit = all_double(1);
     if (rough) {
-        add_exponentials_f16(in0, n, ahead, dt0[0], NULL, &l_t5, &u_t5, &f_t7, &unit);
+        add_exponentials_f16(in0, n, ahead, dt0[0], NULL, &l_t5, &u_t5, &c_t7, &unit);
     }
     for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -5598,18 +5595,16 @@ anew:;
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     if (rough && !(dt5[0] > 0x1p-60)) {
         rough = 0;
         goto anew;
     }
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5659,10 +5654,10 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
     int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
 anew:;
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     double_vector unit = all_double(1);
     if (rough) {
-        add_exponentials_bf16(in0, n, ahead, dt0[0], NULL, &l_t5, &u_t5, &f_t7, &unit);
+        add_exponentials_bf16(in0, n, ahead, dt0[0], NULL, &l_t5, &u_t5, &c_t7, &unit);
     }
     for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
@@ -5676,18 +5671,16 @@ anew:;
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
     if (rough && !(dt5[0] > 0x1p-60)) {
         rough = 0;
         goto anew;
     }
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5736,7 +5729,7 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dt0 = all_double(largest_f32(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -5750,15 +5743,13 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5802,7 +5793,7 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -5812,14 +5803,13 @@ static void g39_f32_plain(const fused_call *call, size_t n)
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_distance_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
-        const float_vector ft6 = number_float(ft2);
         l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
         u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
-        f_t7 += live_float(left, ft6, 0);
+        c_t7 += count_of(ft2, left);
         write_float((float *)call->kept[0] + i, ft3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5854,7 +5844,7 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dt0 = all_double(largest_f16(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
@@ -5868,15 +5858,13 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5919,7 +5907,7 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     const size_t ahead = n <= SHORT_ROW ? n : 0;
     const double_vector dt0 = all_double(largest_bf16(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
@@ -5933,15 +5921,13 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
         write_double((double *)call->kept[0] + i, lt3), write_double((double *)call->kept[0] + i + DOUBLES, ut3);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -5986,7 +5972,7 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_f32(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -6000,14 +5986,12 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6044,7 +6028,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -6054,13 +6038,12 @@ static void g40_f32_plain(const fused_call *call, size_t n)
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_distance_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
-        const float_vector ft6 = number_float(ft2);
         l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
         u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
-        f_t7 += live_float(left, ft6, 0);
+        c_t7 += count_of(ft2, left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6091,7 +6074,7 @@ static void g40_f16_in_double(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_f16(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
@@ -6105,14 +6088,12 @@ static void g40_f16_in_double(const fused_call *call, size_t n)
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6148,7 +6129,7 @@ static void g40_bf16_in_double(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_bf16(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
@@ -6162,14 +6143,12 @@ static void g40_bf16_in_double(const fused_call *call, size_t n)
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6205,7 +6184,7 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
     const double_vector dt0 = all_double(largest_f32(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -6218,14 +6197,12 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6253,7 +6230,7 @@ static void g41_f32_plain(const fused_call *call, size_t n)
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f32(in0, i + ahead);
@@ -6262,13 +6239,12 @@ static void g41_f32_plain(const fused_call *call, size_t n)
         const float_mask ft2 = equal_float(ft1, all_float(0));
         const float_vector ft3 = exp_of_distance_float(fi0, ft0);
         const float_vector ft4 = select_float(ft2, all_float(0), ft3);
-        const float_vector ft6 = number_float(ft2);
         l_t5 = added_double(l_t5, lower_half(live_float(left, ft4, 0)));
         u_t5 = added_double(u_t5, upper_half(live_float(left, ft4, 0)));
-        f_t7 += live_float(left, ft6, 0);
+        c_t7 += count_of(ft2, left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6293,7 +6269,7 @@ static void g41_f16_settled(const fused_call *call, size_t n)
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_f16(in0, i + ahead);
@@ -6306,14 +6282,12 @@ static void g41_f16_settled(const fused_call *call, size_t n)
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);
@@ -6359,7 +6333,7 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
-    float_vector f_t7 = all_float(0);
+    size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
         ASK_FOR_bf16(in0, i + ahead);
@@ -6372,14 +6346,12 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
         const double_mask ut2 = equal_double(ut1, all_double(0));
         const double_vector lt3 = exp_of_distance_double(li0, dt0);
         const double_vector ut3 = exp_of_distance_double(ui0, dt0);
-        const double_vector lt4 = select_double(lt2, all_double(0), lt3);
-        const double_vector ut4 = select_double(ut2, all_double(0), ut3);
-        l_t5 = added_double(l_t5, live_lower(left, lt4, 0));
-        u_t5 = added_double(u_t5, live_upper(left, ut4, 0));
-        f_t7 += live_float(left, number_float(joined_masks(lt2, ut2)), 0);
+        l_t5 = added_unless(lt2, l_t5, live_lower(left, lt3, 0));
+        u_t5 = added_unless(ut2, u_t5, live_upper(left, ut3, 0));
+        c_t7 += count_of(joined_masks(lt2, ut2), left);
     }
     const double_vector dt5 = all_double(sums_of(l_t5, u_t5));
-    const double_vector dt7 = all_double(counts_of(f_t7));
+    const double_vector dt7 = all_double((double)c_t7);
     const double_vector dt8 = dt7 - all_double(1);
     const double_vector dt9 = dt5 + dt8;
     const double_vector dt10 = log1p_of_double(dt9);

@@ -533,6 +533,35 @@ static inline double_vector added_double(double_vector sum, double_vector values
 #endif
 }
 
+/* The same without some. */
+static inline double_vector added_unless(double_mask left_out, double_vector sum, double_vector values)
+{
+#ifdef HAS_64
+    return (double_vector)_mm512_mask3_fmadd_pd((__m512d)values, _mm512_set1_pd(1), (__m512d)sum, (__mmask8)~left_out);
+#else
+    return select_double(left_out, sum, added_double(sum, values));
+#endif
+}
+
+/* How many of the elements that are there are marked. */
+static inline size_t count_of(float_mask marked, size_t left)
+{
+    if (UNLIKELY(left < FLOATS)) {
+        marked &= first_ones(left);
+    }
+#if defined(HAS_64)
+    return (size_t)__builtin_popcount(marked);
+#elif defined(HAS_32)
+    return (size_t)__builtin_popcount((unsigned)_mm256_movemask_ps((__m256)marked));
+#else
+    size_t found = 0;
+    for (int i = 0; i < FLOATS; i++) {
+        found += marked[i] != 0;
+    }
+    return found;
+#endif
+}
+
 /* The sum of some vectors of a half type, added to what is there. Their few digits mostly fit in float, rounded up or down. */
 enum { RUN = 8 * FLOATS };
 #ifdef HAS_64
@@ -659,7 +688,7 @@ static inline int is_fit_for_float(double largest, size_t n)
         if (count) {                                                                                                      \
             const float_mask one = equal_float(x, most);                                                                  \
             power = select_float(one, all_float(0), power);                                                               \
-            *count += live_float(left, number_float(one), 0);                                                             \
+            *count += count_of(one, left);                                                                                \
         }                                                                                                                 \
         if (kept) { /* what is nothing is so, rather than too small */                                                    \
             power = select_float(equal_float(x, all_float(-INFINITY)), all_float(0), power);                              \
@@ -679,7 +708,7 @@ static inline int is_fit_for_float(double largest, size_t n)
 #endif
 #define ROUGHLY(half)                                                                                                     \
     static inline void add_exponentials_##half(const void *memory, size_t n, size_t ahead, double largest, float *kept,   \
-                                               double_vector *low, double_vector *high, float_vector *count,              \
+                                               double_vector *low, double_vector *high, size_t *count,                    \
                                                double_vector *unit)                                                       \
     {                                                                                                                     \
         ADD_EXPONENTIALS(half)                                                                                            \
@@ -759,17 +788,6 @@ static inline void add_dot_bf16(const void *a, const void *b, size_t n, double_v
             *high = fma_double(upper_half(first), upper_half(second), *high);
         }
     }
-}
-
-/* Counts are exact in float: no vector has 2^24 of anything. */
-static inline void store_counts(double *sums, float_vector counts)
-{
-    store_sums(sums, lower_half(counts), upper_half(counts));
-}
-
-static inline double counts_of(float_vector counts)
-{
-    return sums_of(lower_half(counts), upper_half(counts));
 }
 
 /* The largest number of a row of a half type, by what is stored: with all but the sign of negative numbers turned around they are in order. */
