@@ -675,6 +675,9 @@ static inline int is_fit_for_float(double largest, size_t n)
 }
 
 #ifdef HAS_64
+/* What is nothing is so as bfloat16, rather than too small; as float16 both are zero. */
+#define OR_NOTHING_f16(x, power) power
+#define OR_NOTHING_bf16(x, power) select_float(equal_float(x, all_float(-INFINITY)), all_float(0), power)
 #define ADD_EXPONENTIALS(half)                                                                                            \
     const double whole = floor(largest * 1.4426950408889634074);                                                          \
     const float_vector less = all_float((float)whole), most = all_float((float)largest), least = most - all_float(86);    \
@@ -690,8 +693,8 @@ static inline int is_fit_for_float(double largest, size_t n)
             power = select_float(one, all_float(0), power);                                                               \
             *count += count_of(one, left);                                                                                \
         }                                                                                                                 \
-        if (kept) { /* what is nothing is so, rather than too small */                                                    \
-            power = select_float(equal_float(x, all_float(-INFINITY)), all_float(0), power);                              \
+        if (kept) {                                                                                                       \
+            power = OR_NOTHING_##half(x, power);                                                                          \
             write_float(kept + i, value * power);                                                                         \
         }                                                                                                                 \
         lost = fma_float(rest, power, lost);                                                                              \
