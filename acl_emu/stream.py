@@ -328,8 +328,9 @@ class Stream:
         """What a quick call put on the stream at this place."""
         launch = self._launch
         assert make_launch is not None
-        if lib.acl_emu_lane_next(self.lane, place, launch):
-            return make_launch(launch.plan.number, ffi.unpack(launch.addresses, len(launch.addresses)), launch.workspace)
+        if lib.acl_emu_lane_next(self.lane, place, launch):  # it is in the lane no more: what goes wrong from here on is the task's
+            make, number, addresses = make_launch, launch.plan.number, ffi.unpack(launch.addresses, len(launch.addresses))
+            return lambda: make(number, addresses, launch.workspace)()
         with self._lock:  # whoever has got the place may not have come to use it
             return self._tasks.pop(place, None)
 

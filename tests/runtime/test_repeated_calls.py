@@ -458,3 +458,29 @@ print(acl.aclrtSynchronizeStream(None), run(), acl.aclrtSynchronizeStream(None))
 def test_the_process_ends_with_work_on_a_stream() -> None:
     done = run_python(CALLS + "for _ in range(5000): run()\nprint('end')")
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_a_launch_that_python_cannot_take_over() -> None:
+    """It is a fault of the stream, which goes on; a process of its own, because a stream that stands still would stop the tests."""
+    code = """
+from acl_emu import stream
+make, made = stream.make_launch, []
+
+def make_one_fail(*launch):
+    made.append(launch)
+    if len(made) == 2:
+        raise MemoryError("none left")
+    return make(*launch)
+
+stream.make_launch = make_one_fail
+for _ in range(3):
+    assert run() == 0
+print(acl.aclrtSynchronizeStreamWithTimeout(None, 20_000), len(made))  # who waits with a time-out leaves the work to Python
+print(acl.aclGetRecentErrMsg())
+print(acl.aclrtSynchronizeStream(None), run(), acl.aclrtSynchronizeStream(None))
+"""
+    done = run_python(CALLS + code, timeout=60, ACL_EMU_SCHEDULE="lazy")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *text, last = done.stdout.splitlines()
+    assert (first, last) == ("507015 3", "0 0 0")
+    assert "a task stopped with MemoryError: none left" in "".join(text)
