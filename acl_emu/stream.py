@@ -480,12 +480,12 @@ class ReportQueue:
         return True
 
     def _run(self, function: Task) -> None:
-        _running.in_callback = True
+        outer, _running.in_callback = _running.in_callback, True
         lib.acl_emu_new_epoch()
         try:
             call_user(function)
         finally:
-            _running.in_callback = False
+            _running.in_callback = outer
 
 
 def _nothing() -> None:

@@ -11,7 +11,7 @@ import pytest
 import acl_emu as acl
 from acl_emu import context, dtypes, memory
 from tests.conftest import message, run_python
-from tests.runtime.support import HUGE_FIRST, Array, allocate, create_stream, download, held, smooth_l1, upload
+from tests.runtime.support import HUGE_FIRST, Array, allocate, create_stream, download, held, in_thread, smooth_l1, upload
 
 H2H, H2D, D2H, D2D = (
     acl.ACL_MEMCPY_HOST_TO_HOST,
@@ -615,6 +615,8 @@ def test_fill_misuse(device: int) -> None:
     assert acl.aclrtMemset(address, 63, 0, 64) == 107000
     assert "count is 64, expected at most maxCount (63)" in message()
     assert acl.aclrtMemsetAsync(address, 63, 0, 64, None) == 107000
+    assert in_thread(lambda: acl.aclrtMemset(address, 63, 0, 64)) == 107002
+    assert in_thread(lambda: acl.aclrtMemsetAsync(address, 63, 0, 64, None)) == 107000
     assert acl.aclrtFree(address) == 0
 
 
