@@ -54,9 +54,14 @@ class _Running(threading.local):
 _running = _Running()
 
 
+def in_callback() -> bool:
+    """Whether the calling thread runs a host callback."""
+    return _running.in_callback
+
+
 def refuse_in_callback(call: str) -> None:
     """Waiting inside a host callback would wait for the callback itself."""
-    if _running.in_callback:
+    if in_callback():
         raise RtParamInvalid(f"{call} is not allowed inside a host callback: the stream waits for the callback to return")
 
 

@@ -188,7 +188,7 @@ int acl_emu_lane_is_short(const acl_emu_lane *lane, int64_t place);
 /* For the background thread: waits as acl_emu_bell_wait does, and runs what needs no Python. 1: the rest does. */
 int acl_emu_lane_serve(acl_emu_lane *lane, int64_t idle);
 
-/* Gets the launch with this place; 0 where it is none, or not there yet. */
+/* Takes the launch with this place from the stream; 0 where it is none, or not there yet. */
 int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch);
 
 /* Nothing is put on the stream any more, and what waits there is dropped. */
