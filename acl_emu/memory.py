@@ -15,7 +15,7 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -248,7 +248,7 @@ class HostBlock:
 
     address: int
     size: int
-    users: int = 0
+    users: set[object] = field(default_factory=set)
     """Copies that are under way."""
 
 
@@ -287,16 +287,17 @@ class HostMemory:
     @contextmanager
     def kept(self, blocks: Sequence[HostBlock]) -> Iterator[bool]:
         """Keep blocks from being freed for a while; False where one of them has been freed before."""
-        with self._lock:
-            alive = all(self._blocks.get(block.address) is block for block in blocks)
-            for block in blocks:
-                block.users += alive
+        user = object()
         try:
+            with self._lock:
+                alive = all(self._blocks.get(block.address) is block for block in blocks)
+                for block in blocks:
+                    block.users.add(user)
             yield alive
         finally:
             with self._lock:
                 for block in blocks:
-                    block.users -= alive
+                    block.users.discard(user)
                 self._unused.notify_all()
 
     @property

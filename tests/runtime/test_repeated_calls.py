@@ -484,3 +484,52 @@ print(acl.aclrtSynchronizeStream(None), run(), acl.aclrtSynchronizeStream(None))
     first, *text, last = done.stdout.splitlines()
     assert (first, last) == ("507015 3", "0 0 0")
     assert "a task stopped with MemoryError: none left" in "".join(text)
+
+
+@pytest.mark.parametrize("schedule", ["async", "lazy", "eager"])
+def test_signals_at_any_moment(schedule: str) -> None:
+    """Ctrl-C, hundreds of times: no task is lost and no turn is kept, so that the streams go on."""
+    code = """
+import random, time
+draw = random.Random(7)
+address, _ = acl.aclrtMalloc(64, 0)
+other, _ = acl.aclrtCreateStream()
+event, _ = acl.aclrtCreateEvent()
+
+def heard(*_):
+    raise KeyboardInterrupt
+
+def work():
+    for _ in range(20):
+        acl.aclrtMemsetAsync(address, 64, 1, 64, None)
+        run()
+        acl.aclrtRecordEvent(event, None)
+        acl.aclrtStreamWaitEvent(other, event)
+        acl.aclrtLaunchHostFunc(other, lambda _: None, None)
+    acl.aclrtSynchronizeStreamWithTimeout(None, 20_000)
+    acl.aclrtSynchronizeStream(other)
+
+def quiet(call, *arguments):
+    while True:
+        try:
+            return call(*arguments)
+        except KeyboardInterrupt:
+            pass
+
+signal.signal(signal.SIGALRM, heard)
+heard_times = 0
+for _ in range(600):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, draw.uniform(2e-5, 2e-3))
+        work()
+    except KeyboardInterrupt:
+        heard_times += 1
+    quiet(signal.setitimer, signal.ITIMER_REAL, 0)
+    for stream in (None, other):
+        assert quiet(acl.aclrtSynchronizeStreamWithTimeout, stream, 20_000) == 0, acl.aclGetRecentErrMsg()
+assert heard_times > 100
+print("fine")
+os._exit(0)
+"""
+    done = run_python(CALLS.replace("100_000", "100") + code, timeout=100, ACL_EMU_SCHEDULE=schedule)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", "")
