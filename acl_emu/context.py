@@ -39,7 +39,10 @@ class Context:
 
     def close(self, *, wait: bool = True) -> None:
         """Destroy the context and all its streams."""
-        self.alive = False
+        with self.device.lock:
+            if not self.alive:
+                raise ContextRelease("context is being destroyed by another thread")
+            self.alive = False
         lib.acl_emu_new_epoch()
         for stream in list(self.streams):
             stream.close(wait=wait)
@@ -171,13 +174,13 @@ def current() -> Context:
     return context
 
 
-def find_context(handle: int | None, parameter: str) -> Context:
-    """The living context behind a handle."""
+def find_context(handle: int | None, *, ending_ok: bool = False) -> Context:
+    """The living context behind a handle, or with ``ending_ok`` one that is being destroyed."""
     if not handle:
-        raise NullParam(f"{parameter} must not be a null pointer")
+        raise NullParam("context must not be a null pointer")
     context = handles.find(handle, Context)
-    if context is None or not context.alive:
-        raise InvalidContext(f"{parameter} is {handles.describe(handle)}, expected a living aclrtContext")
+    if context is None or not (context.alive or ending_ok):
+        raise InvalidContext(f"context is {handles.describe(handle)}, expected a living aclrtContext")
     return context
 
 

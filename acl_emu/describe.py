@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 import aclnnop
 from acl_emu.soc import PROFILES, Product
 from acl_emu.spec.kinds import IntKind, StringKind, TensorKind
@@ -40,13 +42,19 @@ def all_of_them() -> str:
     return "\n".join([*lines, f"{len(lines)} operators; `acl-emu ops NAME` shows one"]) + "\n"
 
 
+def find(name: str) -> Operator:
+    """An operator, with or without ``aclnn``, in any case; LookupError where there is none."""
+    wanted = name.lower().removesuffix("getworkspacesize")
+    for known in MODULES:
+        if known.lower() in (wanted, f"aclnn{wanted}"):
+            return aclnnop.find(known)
+    near = difflib.get_close_matches(name, list(MODULES), 3) or [known for known in MODULES if wanted in known.lower()][:3]
+    raise LookupError(f"{name} is not emulated" + (f"; did you mean {', '.join(near)}?" if near else "; `acl-emu ops` lists what is"))
+
+
 def one(name: str) -> str:
     """One operator, whole."""
-    matches = [known for known in MODULES if known.lower() in (name.lower(), f"aclnn{name}".lower())]
-    if not matches:
-        near = [known for known in MODULES if name.lower() in known.lower()]
-        raise LookupError(f"{name} is not emulated" + (f"; did you mean {', '.join(near)}?" if near else "; `acl-emu ops` lists what is"))
-    operator = aclnnop.find(matches[0])
+    operator = find(name)
     lines = [
         signature(operator),
         f"  {operator.summary.splitlines()[0]}",

@@ -187,6 +187,12 @@ class AclnnInner(AclError):
     tag, title = "EZ9999", "AclNN_Inner_Error"
 
 
+def timestamp() -> str:
+    """The time, as messages and log lines spell it."""
+    now = time.time()
+    return time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime(now)) + f".{int(now * 1e3) % 1000:03d}.{int(now * 1e6) % 1000:03d}"
+
+
 _TEXT_LIMIT = 1023
 _KEPT = 32
 
@@ -200,10 +206,8 @@ class ErrorStore:
 
     def add(self, error: AclError) -> None:
         """Remember a failed call."""
-        now = time.time()
-        stamp = time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime(now)) + f".{int(now * 1e3) % 1000:03d}.{int(now * 1e6) % 1000:03d}"
         text = str(error)[:_TEXT_LIMIT]
-        self._entries.insert(0, (error, f"[PID: {os.getpid()}] {stamp} {error.title}({error.tag}): {text}"))
+        self._entries.insert(0, (error, f"[PID: {os.getpid()}] {timestamp()} {error.title}({error.tag}): {text}"))
         del self._entries[_KEPT:]
 
     def take(self, *, keep_previous: bool) -> str | None:

@@ -30,7 +30,6 @@ from typing import Any
 
 import numpy as np
 
-import aclnnop
 from acl_emu import constants as c
 from acl_emu import describe, dtypes, handles, soc, spell
 from acl_emu.checks_made import Outcome, Step, follow, order
@@ -51,7 +50,6 @@ from acl_emu.tensor import (
     TensorList,
     make_view,
 )
-from aclnnop.index import MODULES
 
 _FIRST_STEP = 1
 """The first step that is noted is about handles, which are all alive here."""
@@ -131,13 +129,11 @@ def _chip_step(operator: Operator) -> Step:
 
 
 def find(name: str) -> Operator:
-    """An operator, with or without ``aclnn``, in any case; Mistake where there is none."""
-    wanted = name.lower().removesuffix("getworkspacesize")
-    for known in MODULES:
-        if known.lower() in (wanted, f"aclnn{wanted}"):
-            return aclnnop.find(known)
-    near = difflib.get_close_matches(name, list(MODULES), 3) or [known for known in MODULES if wanted in known.lower()][:3]
-    raise Mistake(f"{name} is not emulated" + (f"; did you mean {', '.join(near)}?" if near else "; `acl-emu ops` lists what is"))
+    """An operator, by a name as people type it; Mistake where there is none."""
+    try:
+        return describe.find(name)
+    except LookupError as error:
+        raise Mistake(str(error)) from None
 
 
 # Arguments

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from acl_emu import spell
-from acl_emu.errors import AclError
+from acl_emu.errors import AclError, timestamp
 from acl_emu.observe import Call, Place, Tool, Work
 from acl_emu.soc import ConfigurationError
 from acl_emu.stream import Stream
@@ -109,11 +109,9 @@ class Log(Tool):
         return self._modules.get(module, self._level) <= level
 
     def _write(self, level: int, module: str, place: Place, function: str, text: str) -> None:
-        now = time.time()
-        stamp = time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime(now)) + f".{int(now * 1e3) % 1000:03d}.{int(now * 1e6) % 1000:03d}"
         one_line = " ".join(text.splitlines())
         line = (
-            f"[{_NAMES[level]}] {module}({os.getpid()},{self._program}):{stamp} [{_spelled(place)}]{threading.get_native_id()} "
+            f"[{_NAMES[level]}] {module}({os.getpid()},{self._program}):{timestamp()} [{_spelled(place)}]{threading.get_native_id()} "
             f"{function}:{one_line}\n"
         )
         try:

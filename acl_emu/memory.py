@@ -15,7 +15,7 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -114,10 +114,13 @@ class DeviceMemory:
                 raise OutOfMemory(f"device {self.device}: no room for {size} bytes, {self.free_bytes} of {self.capacity} are free{limit}")
             before, last = self._free[index]
             first = before + gap
-            self._free[index : index + 1] = [free for free in ((before, first), (first + step, last)) if free[0] < free[1]]
-            made = self._allocations[first] = Allocation(first, size, step, policy)
-            bisect.insort(self._addresses, first)
+            rest = [free for free in ((before, first), (first + step, last)) if free[0] < free[1]]
+            made = Allocation(first, size, step, policy)
+            # No call in between, behind which a signal could leave one done and the others not.
+            self._free[index : index + 1] = rest
+            self._allocations[first] = made
             self.used += step
+            bisect.insort(self._addresses, first)
             self.peak = max(self.peak, self.used)
             if first + step > self._high:
                 self._high = first + step
@@ -140,19 +143,22 @@ class DeviceMemory:
     def free(self, address: int) -> bool:
         """Give an allocation back; False where ``address`` is not the start of a living one."""
         with self._lock:
-            allocation = self._allocations.pop(address, None)
+            allocation = self._allocations.get(address)
             if allocation is None:
                 return False
-            del self._addresses[bisect.bisect_left(self._addresses, address)]
-            self.used -= allocation.extent
+            place = bisect.bisect_left(self._addresses, address)
             first, last = address, address + allocation.extent
-            index = bisect.bisect_left(self._free, (first, last))
-            if index < len(self._free) and self._free[index][0] == last:
-                last = self._free.pop(index)[1]
+            index = behind = bisect.bisect_left(self._free, (first, last))
+            if behind < len(self._free) and self._free[behind][0] == last:
+                last = self._free[behind][1]
+                behind += 1
             if index and self._free[index - 1][1] == first:
                 index -= 1
-                first = self._free.pop(index)[0]
-            self._free.insert(index, (first, last))
+                first = self._free[index][0]
+            del self._allocations[address]  # as above
+            del self._addresses[place]
+            self._free[index:behind] = [(first, last)]
+            self.used -= allocation.extent
         if observe.watching is not None:
             observe.watching.tell("freed", self, allocation)
         return True
@@ -251,7 +257,7 @@ class HostBlock:
 
     address: int
     size: int
-    users: int = 0
+    users: set[object] = field(default_factory=set)
     """Copies that are under way."""
 
 
@@ -290,16 +296,17 @@ class HostMemory:
     @contextmanager
     def kept(self, blocks: Sequence[HostBlock]) -> Iterator[bool]:
         """Keep blocks from being freed for a while; False where one of them has been freed before."""
-        with self._lock:
-            alive = all(self._blocks.get(block.address) is block for block in blocks)
-            for block in blocks:
-                block.users += alive
+        user = object()
         try:
+            with self._lock:
+                alive = all(self._blocks.get(block.address) is block for block in blocks)
+                for block in blocks:
+                    block.users.add(user)
             yield alive
         finally:
             with self._lock:
                 for block in blocks:
-                    block.users -= alive
+                    block.users.discard(user)
                 self._unused.notify_all()
 
     @property

@@ -134,7 +134,10 @@ class Build:
         """The compiler and its own flags."""
         named = self.cxx or os.environ.get("CC" if suffix == ".c" else "CXX", "")
         if named:
-            command = shlex.split(named)
+            try:
+                command = shlex.split(named)
+            except ValueError as error:
+                raise SampleError(f"compiler {named!r}: {error}") from None
             if not command or not shutil.which(command[0]):
                 raise SampleError(f"compiler {named!r} not found")
             return command
@@ -166,9 +169,12 @@ def build(program: Program, how: Build) -> Path:
         _compile(program, fresh, compiler + flags, tree)
         toolkit.publish(fresh, folder)
     if how.keep is not None:
-        how.keep.mkdir(parents=True, exist_ok=True)
-        for name in (program.name, program.name + program.suffix):
-            shutil.copy2(folder / name, how.keep / name)
+        try:
+            how.keep.mkdir(parents=True, exist_ok=True)
+            for name in (program.name, program.name + program.suffix):
+                shutil.copy2(folder / name, how.keep / name)
+        except OSError as error:
+            raise SampleError(f"--keep {how.keep}: {error.strerror}") from None
     return executable
 
 
@@ -244,6 +250,8 @@ def run(executable: Path, arguments: Sequence[str], environment: dict[str, str])
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         code = process.wait()
+    except OSError as error:
+        raise SampleError(f"{executable} cannot be run: {error.strerror}") from None
     finally:
         signal.signal(signal.SIGINT, before)
     return code if code >= 0 else 128 - code

@@ -11,6 +11,10 @@ fraction of a millisecond (see ``cshim/bell.c``), and begins long ones at once. 
 =========  ================================================================================================
 
 A task that fails does not raise in the call that queued it: the stream keeps the error for its next synchronize and goes on.
+
+A signal handler that raises, as Ctrl-C does, may stop the main thread of a Python program behind any call. So nothing is only known to a
+local variable that others wait for: places, the turn and what waits are kept where a ``finally`` finds them, and a task is there until it
+is done.
 """
 
 from __future__ import annotations
@@ -47,6 +51,11 @@ make_launch: Callable[[int, list[int], int], Task] | None = None
 """The task of a launch that waits in a lane: the number of its plan, addresses of the tensors, workspace. Set by ``acl_emu.plans``."""
 
 
+def _run_launch(number: int, addresses: list[int], workspace: int) -> None:
+    assert make_launch is not None
+    make_launch(number, addresses, workspace)()
+
+
 class _Running(threading.local):
     in_callback = False
 
@@ -54,9 +63,14 @@ class _Running(threading.local):
 _running = _Running()
 
 
+def in_callback() -> bool:
+    """Whether the calling thread runs a host callback."""
+    return _running.in_callback
+
+
 def refuse_in_callback(call: str) -> None:
     """Waiting inside a host callback would wait for the callback itself."""
-    if _running.in_callback:
+    if in_callback():
         raise RtParamInvalid(f"{call} is not allowed inside a host callback: the stream waits for the callback to return")
 
 
@@ -83,7 +97,8 @@ class Stream:
         self._tasks: dict[int, Task] = {}
         """What waits to be run, by place; launches of quick calls wait in the lane."""
         self._lock = threading.Lock()
-        self._progress = threading.Condition(self._lock)
+        self._gates: list[threading.Lock] = []
+        """What threads wait at for others to get on."""
         self._worker: threading.Thread | None = None
         self.lane = ffi.gc(lib.acl_emu_lane_new(), lib.acl_emu_lane_leave)
         """What C shares: places, whose turn it is, who waits, and launches of quick calls."""
@@ -121,13 +136,20 @@ class Stream:
         with self._lock:
             if self.closed:
                 raise InvalidHandle(f"stream {handles.describe(self.handle)} was destroyed while work was submitted to it")
-            place: int = lib.acl_emu_lane_number(self.lane, size >= LONG or self.lane.watchers > 0)
-            if observe.watching is not None:
-                work = work or observe.Work("callback", "host callback")
-                work.stream, work.place, work.call = self, place, observe.current_call()
-                observe.watching.tell("submitted", work)
-                task = observe.watching.task(task, work)
-            self._tasks[place] = task
+            before, urgent = self.lane.numbered, size >= LONG or self.lane.watchers > 0
+            try:
+                lib.acl_emu_lane_number(self.lane, urgent)
+            finally:
+                place: int = self.lane.numbered
+                if place != before:
+                    try:
+                        if observe.watching is not None:
+                            work = work or observe.Work("callback", "host callback")
+                            work.stream, work.place, work.call = self, place, observe.current_call()
+                            observe.watching.tell("submitted", work)
+                            task = observe.watching.task(task, work)
+                    finally:
+                        self._tasks[place] = task
             if self._worker is None and self._schedule == "async":
                 self._start_worker()
         if self._schedule == "eager":
@@ -144,14 +166,19 @@ class Stream:
 
     def run_until(self, place: int) -> None:
         """Return when the task at ``place`` is done, working on the queue meanwhile."""
-        while self.done < place and self._begin(place):
-            self._bell.taken = place
-            try:
-                while self.done < place and self._run_next(place):
-                    pass
-            finally:
-                self._end()
-        self._hand_on()
+        try:
+            while self.done < place:
+                try:
+                    if not self._begin(place):
+                        break
+                    self._bell.taken = place
+                    while self.done < place and self._run_next(place):
+                        pass
+                finally:
+                    lib.acl_emu_lane_end(self.lane)
+                    self._tell_waiting()
+        finally:
+            self._hand_on()
 
     def wait_for_host(self, place: int) -> None:
         """The same for a thread of the program, which then knows that the stream has come so far."""
@@ -165,31 +192,39 @@ class Stream:
 
     def wait_until(self, place: int, seconds: float) -> bool:
         """Wait for the task at ``place`` without working, so that a time-out can be kept; False when it has passed."""
-        with self.watched(), self._progress:
-            return self._progress.wait_for(lambda: self.done >= place, seconds)
+        deadline = time.monotonic() + seconds
+        with self.watched():
+            while self.done < place:
+                gate = self._gate()
+                left = deadline - time.monotonic()
+                if self.done < place and (left <= 0 or not gate.acquire(timeout=left)):
+                    return self.done >= place
+        return True
 
     @contextmanager
     def watched(self) -> Iterator[None]:
         """While someone waits without working, the background thread has to, whatever the schedule."""
-        with self._lock:
-            self.lane.watchers += 1
-            self._call_worker(urgent=True)
+        counted = False
         try:
+            with self._lock:
+                self.lane.watchers += 1
+                counted = True
+                self._call_worker(urgent=True)
             yield
         finally:
             with self._lock:
-                self.lane.watchers -= 1
+                self.lane.watchers -= counted
 
     def step(self) -> None:
         """One task of a lazy stream: a program that polls instead of waiting makes progress all the same."""
         if self._schedule != "lazy" or _running.in_callback:
             return
-        if not lib.acl_emu_lane_begin(self.lane):
-            return
         try:
-            self._run_next(self.done + 1)
+            if lib.acl_emu_lane_begin(self.lane):
+                self._run_next(self.done + 1)
         finally:
-            self._end()
+            lib.acl_emu_lane_end(self.lane)
+            self._tell_waiting()
         self._hand_on()
 
     def _hand_on(self) -> None:
@@ -231,7 +266,7 @@ class Stream:
             if not self.lane.turn:
                 self.lane.done = self.submitted
             worker = self._worker
-            self._progress.notify_all()
+            self._open_gates()
         if self.subscriber is not None:
             self.subscriber.streams.discard(self)
         handles.retire(self.handle)
@@ -246,8 +281,9 @@ class Stream:
 
     def _start_worker(self) -> None:
         if not self.closed:
-            self._worker = threading.Thread(target=self._work, name=f"acl-emu stream {self.handle:#x}", daemon=True)
-            self._worker.start()
+            worker = threading.Thread(target=self._work, name=f"acl-emu stream {self.handle:#x}", daemon=True)
+            worker.start()
+            self._worker = worker
 
     def _work(self) -> None:
         while (called := lib.acl_emu_lane_serve(self.lane, _IDLE_NANOSECONDS)) >= 0:
@@ -266,7 +302,8 @@ class Stream:
                 while not self.lane.waiting and not _exiting and self._run_next(self.submitted):
                     pass
             finally:
-                self._end()
+                lib.acl_emu_lane_end(self.lane)
+                self._tell_waiting()
             self._bell.taken = self.done
 
     def _begin(self, place: int) -> bool:
@@ -276,39 +313,53 @@ class Stream:
         """
         if lib.acl_emu_lane_begin(self.lane):
             return True
-        with self._progress:
-            self.lane.waiting += 1
-            try:
-                while self.done < place:
-                    if lib.acl_emu_lane_begin(self.lane):
-                        return True
-                    self._progress.wait()
-            finally:
-                self.lane.waiting -= 1
+        counted = False
+        try:
+            with self._lock:
+                self.lane.waiting += 1
+                counted = True
+            while self.done < place:
+                gate = self._gate()
+                if lib.acl_emu_lane_begin(self.lane):
+                    return True
+                if self.done < place:
+                    gate.acquire()
+        finally:
+            with self._lock:
+                self.lane.waiting -= counted
         return False
 
-    def _end(self) -> None:
-        """Let others run the tasks."""
-        lib.acl_emu_lane_end(self.lane)
-        self._tell_waiting()
+    def _gate(self) -> threading.Lock:
+        """What opens when a thread has got on: who looks after this, and then waits there, misses nothing."""
+        gate = _closed()
+        with self._lock:
+            self._gates.append(gate)
+        return gate
+
+    def _open_gates(self) -> None:
+        """With the lock held: let all look again. Not a condition variable, which a signal can leave without its lock."""
+        for gate in self._gates:
+            if gate.locked():
+                gate.release()
+        self._gates = []
 
     def _tell_waiting(self) -> None:
         if self.lane.waiting or self.lane.watchers:
-            with self._progress:
-                self._progress.notify_all()
+            with self._lock:
+                self._open_gates()
 
     def _run_next(self, last: int) -> bool:
         """As the thread that runs the tasks: run the oldest one, or some that need no Python, up to ``last``; False where there is none."""
         if lib.acl_emu_lane_run(self.lane, last):
             return True
         place = self.done + 1
-        task = self._tasks.pop(place, None) or self._take_launch(place)
+        task = self._tasks.get(place) or self._find_launch(place)
         if task is None:
             return False
         failure: AclError | None = None
-        if observe.watching is not None:
-            observe.watching.tell("task_begins", self, place)
         try:
+            if observe.watching is not None:
+                observe.watching.tell("task_begins", self, place)
             if self.context.stopped is None:
                 task()
         except AclError as error:
@@ -316,22 +367,25 @@ class Stream:
         except Exception as error:
             failure = DeviceFault(f"a task stopped with {type(error).__name__}: {error}")
         finally:
-            if failure is not None:
-                self._fail(failure)
-            if observe.watching is not None:
-                observe.watching.tell("task_ends", self, place, failure)
-            self.lane.done = place
-            self._tell_waiting()
+            try:
+                if failure is not None:
+                    self._fail(failure)
+                if observe.watching is not None:
+                    observe.watching.tell("task_ends", self, place, failure)
+            finally:
+                if place in self._tasks:
+                    del self._tasks[place]
+                lib.acl_emu_lane_reach(self.lane, place)
+        self._tell_waiting()
         return True
 
-    def _take_launch(self, place: int) -> Task | None:
-        """What a quick call put on the stream at this place."""
+    def _find_launch(self, place: int) -> Task | None:
+        """What a quick call put on the stream at this place; what goes wrong with it is a failure of the task."""
         launch = self._launch
-        assert make_launch is not None
         if lib.acl_emu_lane_next(self.lane, place, launch):
-            return make_launch(launch.plan.number, ffi.unpack(launch.addresses, len(launch.addresses)), launch.workspace)
+            return lambda: _run_launch(launch.plan.number, ffi.unpack(launch.addresses, len(launch.addresses)), launch.workspace)
         with self._lock:  # whoever has got the place may not have come to use it
-            return self._tasks.pop(place, None)
+            return self._tasks.get(place)
 
     def _fail(self, error: AclError) -> None:
         with self._lock:
@@ -394,8 +448,15 @@ class Event:
         return [(stream, place) for stream, place in self._waits if stream.done < place]
 
 
-Jobs = SimpleQueue[tuple[Task, threading.Event] | None]
-"""What a thread has to run; None ends it."""
+def _closed() -> threading.Lock:
+    """A lock that another thread opens once."""
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
+Jobs = SimpleQueue[tuple[Task, threading.Lock] | None]
+"""What a thread has to run, and what it opens then; None ends it."""
 
 
 class HostThread:
@@ -408,14 +469,14 @@ class HostThread:
 
     def run(self, function: Task) -> None:
         """Run ``function`` on the thread and wait for it."""
-        finished = threading.Event()
+        finished = _closed()
         with self._lock:
             if self._thread is None:
                 self._jobs = SimpleQueue()  # one for each thread, so that none meets the end of another, and each its own last
                 self._thread = threading.Thread(target=self._work, args=(self._jobs,), name="acl-emu host functions", daemon=True)
                 self._thread.start()
             self._jobs.put((function, finished))
-        finished.wait()
+        finished.acquire()
 
     def close(self) -> None:
         """End the thread."""
@@ -433,7 +494,7 @@ class HostThread:
             try:
                 call_user(function)
             finally:
-                finished.set()
+                finished.release()
 
 
 def call_user(function: Task) -> None:
@@ -450,16 +511,16 @@ class ReportQueue:
     def __init__(self, thread: int) -> None:
         self.thread = thread
         self.streams: set[Stream] = set()
-        self._jobs: SimpleQueue[tuple[Task, threading.Event]] = SimpleQueue()
+        self._jobs: SimpleQueue[tuple[Task, threading.Lock]] = SimpleQueue()
 
     def launch(self, stream: Stream, function: Task, *, block: bool) -> None:
         """Hand a callback over; with ``block``, return when it has run or the stream has been unsubscribed."""
-        finished = threading.Event()
+        finished = _closed()
         if block and stream.eager and threading.get_ident() == self.thread:
             self._run(function)  # the thread that has to process the report is the one that waits here
             function = _nothing
         self._jobs.put((function, finished))
-        while block and function is not _nothing and not finished.wait(0.05):
+        while block and function is not _nothing and not finished.acquire(timeout=0.05):
             if stream not in self.streams:
                 return
 
@@ -475,16 +536,16 @@ class ReportQueue:
         try:
             self._run(function)
         finally:
-            finished.set()
+            finished.release()
         return True
 
     def _run(self, function: Task) -> None:
-        _running.in_callback = True
+        outer, _running.in_callback = _running.in_callback, True
         lib.acl_emu_new_epoch()
         try:
             call_user(function)
         finally:
-            _running.in_callback = False
+            _running.in_callback = outer
 
 
 def _nothing() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from acl_emu import samples
 from acl_emu.version import __version__
 from aclnnop.index import MODULES
 from tests.conftest import SHARED
@@ -147,7 +148,22 @@ def test_one_clear_message_each(tmp_path: Path, warm_cache: dict[str, str]) -> N
     assert "aclnn_no_such_operator.h is not emulated" in refused("run", foreign, **warm_cache)
     assert "Ascend1 is unknown; known are Ascend910B1" in refused("run", "--soc", "Ascend1", broken, **warm_cache)
     assert "'no-such-compiler' not found" in refused("run", "--cxx", "no-such-compiler", broken, **warm_cache)
+    assert "No closing quotation" in refused("run", "--cxx", 'g++ "-O2', broken, **warm_cache)
     assert "no C++ compiler found" in refused("run", broken, **warm_cache, PATH="/nonexistent")
+
+
+def test_run_where_nothing_can_be_kept(tmp_path: Path, warm_cache: dict[str, str]) -> None:
+    source = tmp_path / "program.cpp"
+    source.write_text("int main() {}\n")
+    assert f"--keep {source}: File exists" in refused("run", "--keep", source, source, **warm_cache)
+    assert f"--keep {source}/kept: Not a directory" in refused("run", "--keep", source / "kept", source, **warm_cache)
+
+
+def test_program_that_cannot_be_run(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text("no program")
+    with pytest.raises(samples.SampleError, match="program cannot be run: Permission denied"):
+        samples.run(program, (), {})
 
 
 def test_ops_lists_and_shows() -> None:
@@ -158,6 +174,7 @@ def test_ops_lists_and_shows() -> None:
     assert "950, A3, A2, 310P, 910" in shown
     assert "did you mean" in refused("ops", "NLLLoss2d" if "aclnnNLLLoss2d" not in MODULES else "LLLoss2dBack")
     assert "is not emulated" in refused("ops", "aclnnNothing")
+    assert "did you mean aclnnSoftmax" in refused("ops", "aclnnSofmax")
 
 
 def test_doctor_finds_everything_here_and_says_what_is_missing(warm_cache: dict[str, str]) -> None:

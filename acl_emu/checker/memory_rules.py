@@ -8,9 +8,8 @@ from acl_emu.checker.blocks import Block, Book, Use
 from acl_emu.checker.findings import Findings, Origin, origin_now, origin_of
 from acl_emu.checker.order import Clock, Order
 from acl_emu.checker.overlap import is_dense, is_same, overlap
-from acl_emu.errors import AclError
 from acl_emu.observe import Call, Span, Work
-from acl_emu.stream import Stream, refuse_in_callback
+from acl_emu.stream import Stream, in_callback
 
 _RUNS = 4096
 
@@ -213,7 +212,7 @@ class MemoryRules:
     def _unordered(self, block: Block, stream: Stream | None, clock: Clock, span: Span | None, writes: bool) -> Use | None:
         """Queued work on other streams that is not ordered against an access (all of the block where ``span`` is None)."""
         host = self.order.host
-        callback = stream is None and _in_callback()
+        callback = stream is None and in_callback()
         for other in list(block.uses):
             if other is stream:
                 continue
@@ -285,14 +284,6 @@ class MemoryRules:
         for book, function in ((self.device, "aclrtFree"), (self.host, "aclrtFreeHost")):
             for block in book:
                 self.findings.add("memory-leaked", block.origin, "", f"{block.describe()} is never given to {function}")
-
-
-def _in_callback() -> bool:
-    try:
-        refuse_in_callback("")
-    except AclError:
-        return True
-    return False
 
 
 def _mark_written(block: Block, span: Span) -> None:

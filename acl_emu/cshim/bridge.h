@@ -148,7 +148,9 @@ typedef struct {
     int rings; /* whether the background thread is told of tasks */
     int waits; /* whether synchronizing waits */
     int troubled; /* Python is to be asked before anything is run: there is a failure to tell of, or the context has stopped */
-    int turn, closed;
+    uintptr_t turn; /* whose it is to run tasks: a number that no other thread has, or 0 */
+    int64_t numbered; /* the place that Python got last */
+    int closed;
     int ran_short; /* whether the launch that was run last is short */
     int waiting, watchers; /* threads that wait for the turn, and threads that wait without working: Python wakes them */
     unsigned users;
@@ -171,10 +173,10 @@ acl_emu_lane *acl_emu_lane_of(uint64_t stream);
 /* With the lock held: puts a launch on a stream; 0 where there is no room. */
 int acl_emu_lane_add(acl_emu_lane *lane, const acl_emu_plan *plan, uint64_t workspace, const uint64_t *addresses);
 
-/* The place of a task that Python puts on the stream; the background thread is told of it where it is to be. */
-int64_t acl_emu_lane_number(acl_emu_lane *lane, int urgent);
+/* Gives a task that Python puts on the stream its place: `numbered`. The background thread is told of it where it is to be. */
+void acl_emu_lane_number(acl_emu_lane *lane, int urgent);
 
-/* Becomes the thread that runs the tasks, if there is none; and lets others. */
+/* Becomes the thread that runs the tasks, if there is none; and lets others, if it is. */
 int acl_emu_lane_begin(acl_emu_lane *lane);
 void acl_emu_lane_end(acl_emu_lane *lane);
 
@@ -188,8 +190,11 @@ int acl_emu_lane_is_short(const acl_emu_lane *lane, int64_t place);
 /* For the background thread: waits as acl_emu_bell_wait does, and runs what needs no Python. 1: the rest does. */
 int acl_emu_lane_serve(acl_emu_lane *lane, int64_t idle);
 
-/* Gets the launch with this place; 0 where it is none, or not there yet. */
+/* Copies the launch with this place; 0 where it is none, or not there yet. */
 int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch);
+
+/* The task or launch with this place is done, and gone. */
+void acl_emu_lane_reach(acl_emu_lane *lane, int64_t place);
 
 /* Nothing is put on the stream any more, and what waits there is dropped. */
 void acl_emu_lane_close(acl_emu_lane *lane);

@@ -47,18 +47,25 @@ ffi.cdef(
     uint64_t acl_emu_executor_count(void);
 
     typedef struct { int64_t place; const acl_emu_plan *plan; uint64_t workspace; uint64_t addresses[...]; } acl_emu_launch;
-    typedef struct { acl_emu_bell bell; int64_t done; int rings, waits, troubled, turn, closed, waiting, watchers; ...; } acl_emu_lane;
+    typedef struct {
+        acl_emu_bell bell;
+        int64_t done, numbered;
+        uintptr_t turn;
+        int rings, waits, troubled, closed, waiting, watchers;
+        ...;
+    } acl_emu_lane;
     acl_emu_lane *acl_emu_lane_new(void);
     void acl_emu_lane_leave(acl_emu_lane *lane);
     extern uint64_t acl_emu_epoch;
     void acl_emu_permit(uint64_t stream, acl_emu_lane *lane, uint64_t epoch);
     void acl_emu_new_epoch(void);
-    int64_t acl_emu_lane_number(acl_emu_lane *lane, int urgent);
+    void acl_emu_lane_number(acl_emu_lane *lane, int urgent);
     int acl_emu_lane_begin(acl_emu_lane *lane);
     void acl_emu_lane_end(acl_emu_lane *lane);
     int64_t acl_emu_lane_run(acl_emu_lane *lane, int64_t place);
     int acl_emu_lane_serve(acl_emu_lane *lane, int64_t idle);
     int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch);
+    void acl_emu_lane_reach(acl_emu_lane *lane, int64_t place);
     void acl_emu_lane_close(acl_emu_lane *lane);
     void acl_emu_set_regions(const int64_t *table);
     int acl_emu_holds(uint64_t address, uint64_t size);

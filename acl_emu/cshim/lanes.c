@@ -105,24 +105,26 @@ int acl_emu_lane_add(acl_emu_lane *lane, const acl_emu_plan *plan, uint64_t work
     return 1;
 }
 
-int64_t acl_emu_lane_number(acl_emu_lane *lane, int urgent)
+void acl_emu_lane_number(acl_emu_lane *lane, int urgent)
 {
     acl_emu_lock();
-    int64_t place = __atomic_add_fetch(&lane->bell.submitted, 1, __ATOMIC_SEQ_CST);
+    lane->numbered = __atomic_add_fetch(&lane->bell.submitted, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&lane->bell.gathers, 1, __ATOMIC_RELAXED);
     if (lane->rings)
         acl_emu_bell_ring(&lane->bell, urgent);
     acl_emu_unlock();
-    return place;
 }
 
 int acl_emu_lane_begin(acl_emu_lane *lane)
 {
-    return !__atomic_exchange_n(&lane->turn, 1, __ATOMIC_SEQ_CST);
+    uintptr_t nobody = 0;
+    return __atomic_compare_exchange_n(&lane->turn, &nobody, (uintptr_t)permitted, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 void acl_emu_lane_end(acl_emu_lane *lane)
 {
+    if (__atomic_load_n(&lane->turn, __ATOMIC_SEQ_CST) != (uintptr_t)permitted)
+        return;
     __atomic_store_n(&lane->turn, 0, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&lane->closed, __ATOMIC_SEQ_CST))
         __atomic_store_n(&lane->done, __atomic_load_n(&lane->bell.submitted, __ATOMIC_SEQ_CST), __ATOMIC_SEQ_CST);
@@ -228,10 +230,17 @@ int acl_emu_lane_next(acl_emu_lane *lane, int64_t place, acl_emu_launch *launch)
 {
     acl_emu_lock();
     int found = look(lane, place, place, launch, 1) == 1;
-    if (found)
-        drop(lane, 1);
     acl_emu_unlock();
     return found;
+}
+
+void acl_emu_lane_reach(acl_emu_lane *lane, int64_t place)
+{
+    acl_emu_lock();
+    if (lane->count && lane->launches[lane->first].place == place)
+        drop(lane, 1);
+    __atomic_store_n(&lane->done, place, __ATOMIC_SEQ_CST);
+    acl_emu_unlock();
 }
 
 void acl_emu_lane_close(acl_emu_lane *lane)

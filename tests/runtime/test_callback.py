@@ -329,6 +329,22 @@ def test_calls_that_would_wait_for_their_own_callback(schedule: str, device: int
     assert acl.aclrtResetDevice(device) == 0
 
 
+def test_callback_that_processes_another_one(schedule: str, device: int) -> None:
+    """The outer one is still a callback afterwards."""
+    number, codes = threading.get_ident(), list[int]()
+    assert acl.aclrtSubscribeReport(number, None) == 0
+
+    def outer(_: object) -> None:
+        codes.extend((acl.aclrtProcessReport(60_000), acl.aclrtSynchronizeDevice()))
+
+    assert acl.aclrtLaunchCallback(outer, None, NO_BLOCK, None) == 0
+    assert acl.aclrtLaunchCallback(lambda _: codes.append(1), None, NO_BLOCK, None) == 0
+    assert acl.aclrtProcessReport(60_000) == 0
+    assert codes == [1, 0, 107000]
+    assert acl.aclrtSynchronizeStream(None) == 0
+    assert acl.aclrtUnSubscribeReport(number, None) == 0
+
+
 def test_operator_launched_in_a_callback(schedule: str, device: int) -> None:
     with smooth_l1() as call:
         codes: list[int] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 
 import acl_emu as acl
 from tests.conftest import message
-from tests.runtime.support import NO_HANDLE, allocate, create_event, create_stream, in_thread, smooth_l1, status
+from tests.runtime.support import NO_HANDLE, allocate, create_event, create_stream, held, in_thread, smooth_l1, status
 
 
 def test_create_makes_it_current(device: int) -> None:
@@ -77,6 +79,25 @@ def test_destroyed_elsewhere(device: int) -> None:
     context, _ = acl.aclrtCreateContext(device)
     assert in_thread(lambda: acl.aclrtDestroyContext(context)) == 0
     assert acl.aclrtGetDevice() == (0, 107002)
+    assert acl.aclrtSetDevice(device) == 0
+    assert acl.aclrtResetDevice(device) == 0
+
+
+def test_destroyed_by_two_threads_at_once(device: int) -> None:
+    context, _ = acl.aclrtCreateContext(device)
+    codes: list[int] = []
+    with held(None) as gate:
+        first = threading.Thread(target=lambda: codes.append(acl.aclrtDestroyContext(context)))
+        first.start()
+        while acl.aclrtGetCurrentContext()[1] == 0:  # until the other thread has begun
+            time.sleep(0.001)
+        assert acl.aclrtSetCurrentContext(context) == 107002
+        assert acl.aclrtDestroyContext(context) == 507007
+        assert "another thread" in message()
+        gate.set()
+        first.join()
+    assert codes == [0]
+    assert acl.aclrtDestroyContext(context) == 107002
     assert acl.aclrtSetDevice(device) == 0
     assert acl.aclrtResetDevice(device) == 0
 

@@ -236,6 +236,7 @@ def test_peer_access(device: int) -> None:
     ("call", "code"),
     [
         (lambda: acl.aclrtDeviceCanAccessPeer(0, 0), 100000),
+        (lambda: acl.aclrtDeviceCanAccessPeer(99, 99), 100000),
         (lambda: acl.aclrtDeviceCanAccessPeer(0, 99), 107001),
         (lambda: acl.aclrtDeviceCanAccessPeer(-1, 0), 107001),
         (lambda: acl.aclrtDeviceEnablePeerAccess(1, 1), 200006),

@@ -119,7 +119,7 @@ def test_missing_configuration_file(tmp_path: Path) -> None:
     assert "none.json" in message()
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "7", '{"a": }'])
+@pytest.mark.parametrize("text", ["{", "[]", "7", '{"a": }', f'{{"a": {"1" * 5000}}}'])
 def test_configuration_that_does_not_parse(configuration: Callable[[Any], str], text: str) -> None:
     assert acl.aclInit(configuration(text)) == acl.ACL_ERROR_PARSE_FILE == 100006
     assert "acl.json" in message()
@@ -150,7 +150,13 @@ def test_default_device_binds_a_thread_without_a_context(configuration: Callable
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [("99", acl.ACL_ERROR_RT_INVALID_DEVICEID), ("x", acl.ACL_ERROR_PARSE_FILE), ([1], acl.ACL_ERROR_PARSE_FILE)]
+    ("value", "expected"),
+    [
+        ("99", acl.ACL_ERROR_RT_INVALID_DEVICEID),
+        ("x", acl.ACL_ERROR_PARSE_FILE),
+        ([1], acl.ACL_ERROR_PARSE_FILE),
+        (float("inf"), acl.ACL_ERROR_PARSE_FILE),
+    ],
 )
 def test_default_device_that_does_not_exist(configuration: Callable[[Any], str], value: Any, expected: int) -> None:
     assert acl.aclInit(configuration({"defaultDevice": {"default_device": value}})) == expected

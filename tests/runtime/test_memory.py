@@ -11,7 +11,7 @@ import pytest
 import acl_emu as acl
 from acl_emu import context, dtypes, memory
 from tests.conftest import message, run_python
-from tests.runtime.support import HUGE_FIRST, Array, allocate, create_stream, download, held, smooth_l1, upload
+from tests.runtime.support import HUGE_FIRST, Array, allocate, create_stream, download, held, in_thread, smooth_l1, upload
 
 H2H, H2D, D2H, D2D = (
     acl.ACL_MEMCPY_HOST_TO_HOST,
@@ -615,7 +615,46 @@ def test_fill_misuse(device: int) -> None:
     assert acl.aclrtMemset(address, 63, 0, 64) == 107000
     assert "count is 64, expected at most maxCount (63)" in message()
     assert acl.aclrtMemsetAsync(address, 63, 0, 64, None) == 107000
+    assert in_thread(lambda: acl.aclrtMemset(address, 63, 0, 64)) == 107002
+    assert in_thread(lambda: acl.aclrtMemsetAsync(address, 63, 0, 64, None)) == 107000
     assert acl.aclrtFree(address) == 0
+
+
+def test_signals_while_allocating() -> None:
+    """Ctrl-C, hundreds of times: what is free stays known. In a process of its own, which has the memory to itself."""
+    code = """
+import os, random, signal
+import acl_emu as acl
+acl.aclrtSetDevice(0)
+draw = random.Random(5)
+interrupts, heard_times = False, 0
+
+def heard(*_):
+    if interrupts:
+        raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, heard)
+for _ in range(1500):
+    mine = []
+    try:
+        interrupts = True
+        signal.setitimer(signal.ITIMER_REAL, draw.uniform(2e-5, 5e-4))
+        while True:
+            for size in (64, 4 << 20, 5000, 2 << 20):
+                mine.append(acl.aclrtMalloc(size, 0)[0])
+            draw.shuffle(mine)
+            while mine:
+                assert acl.aclrtFree(mine.pop()) == 0
+    except KeyboardInterrupt:
+        interrupts = False
+        heard_times += 1
+    for address in mine:
+        acl.aclrtFree(address)
+free, total, _ = acl.aclrtGetMemInfo(acl.ACL_HBM_MEM)
+print(heard_times, 0 <= total - free < heard_times * (5 << 20), acl.aclrtMalloc(total // 2, 0)[1])
+"""
+    done = run_python(code, timeout=100)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1500 True 0\n", "")
 
 
 # Questions

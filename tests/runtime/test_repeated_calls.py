@@ -458,3 +458,76 @@ print(acl.aclrtSynchronizeStream(None), run(), acl.aclrtSynchronizeStream(None))
 def test_the_process_ends_with_work_on_a_stream() -> None:
     done = run_python(CALLS + "for _ in range(5000): run()\nprint('end')")
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_a_launch_that_python_cannot_take_over() -> None:
+    """It is a fault of the stream, which goes on; a process of its own, because a stream that stands still would stop the tests."""
+    code = """
+from acl_emu import stream
+make, made = stream.make_launch, []
+
+def make_one_fail(*launch):
+    made.append(launch)
+    if len(made) == 2:
+        raise MemoryError("none left")
+    return make(*launch)
+
+stream.make_launch = make_one_fail
+for _ in range(3):
+    assert run() == 0
+print(acl.aclrtSynchronizeStreamWithTimeout(None, 20_000), len(made))  # who waits with a time-out leaves the work to Python
+print(acl.aclGetRecentErrMsg())
+print(acl.aclrtSynchronizeStream(None), run(), acl.aclrtSynchronizeStream(None))
+"""
+    done = run_python(CALLS + code, timeout=60, ACL_EMU_SCHEDULE="lazy")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, *text, last = done.stdout.splitlines()
+    assert (first, last) == ("507015 3", "0 0 0")
+    assert "a task stopped with MemoryError: none left" in "".join(text)
+
+
+@pytest.mark.parametrize("schedule", ["async", "lazy", "eager"])
+def test_signals_at_any_moment(schedule: str) -> None:
+    """Ctrl-C, hundreds of times: no task is lost and no turn is kept, so that the streams go on."""
+    code = """
+import random
+draw = random.Random(7)
+address, _ = acl.aclrtMalloc(64, 0)
+other, _ = acl.aclrtCreateStream()
+event, _ = acl.aclrtCreateEvent()
+
+interrupts, heard_times = False, 0
+
+def heard(*_):
+    if interrupts:
+        raise KeyboardInterrupt
+
+def work():
+    for _ in range(20):
+        acl.aclrtMemsetAsync(address, 64, 1, 64, None)
+        run()
+        acl.aclrtRecordEvent(event, None)
+        acl.aclrtStreamWaitEvent(other, event)
+        acl.aclrtLaunchHostFunc(other, lambda _: None, None)
+    acl.aclrtSynchronizeStreamWithTimeout(None, 20_000)
+    acl.aclrtSynchronizeStream(other)
+
+signal.signal(signal.SIGALRM, heard)
+work()  # Python's own way to start a thread is not safe from signals
+for _ in range(600):
+    try:
+        interrupts = True
+        signal.setitimer(signal.ITIMER_REAL, draw.uniform(2e-5, 2e-3))
+        work()
+        interrupts = False
+    except KeyboardInterrupt:
+        interrupts = False
+        heard_times += 1
+    for stream in (None, other):
+        assert acl.aclrtSynchronizeStreamWithTimeout(stream, 20_000) == 0, acl.aclGetRecentErrMsg()
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert heard_times > 100
+print("fine")
+"""
+    done = run_python(CALLS.replace("100_000", "100") + code, timeout=100, ACL_EMU_SCHEDULE=schedule)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", "")

@@ -23,7 +23,7 @@ def aclrtCreateContext(deviceId: int) -> Handle:
 @acl(HEADER, "aclError aclrtDestroyContext(aclrtContext context)")
 def aclrtDestroyContext(context: Handle) -> None:
     """Destroy a context that aclrtCreateContext made, with its streams."""
-    doomed = contexts.find_context(context, "context")
+    doomed = contexts.find_context(context, ending_ok=True)
     if doomed.primary:
         raise InvalidContext("context is the primary context of a device, which only aclrtResetDevice destroys")
     refuse_in_callback("aclrtDestroyContext")
@@ -34,7 +34,7 @@ def aclrtDestroyContext(context: Handle) -> None:
 @acl(HEADER, "aclError aclrtSetCurrentContext(aclrtContext context)")
 def aclrtSetCurrentContext(context: Handle) -> None:
     """Bind a context, and so its device, to the calling thread."""
-    contexts.set_context(contexts.find_context(context, "context"))
+    contexts.set_context(contexts.find_context(context))
 
 
 @acl(HEADER, "aclError aclrtGetCurrentContext(aclrtContext* context)")

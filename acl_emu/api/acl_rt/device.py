@@ -117,10 +117,10 @@ def aclrtDeviceGetStreamPriorityRange() -> tuple[int, int]:
 @acl(HEADER, "aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId, int32_t peerDeviceId)")
 def aclrtDeviceCanAccessPeer(deviceId: int, peerDeviceId: int) -> int:
     """Whether one device can reach the memory of another."""
-    context.device(deviceId)
-    context.device(peerDeviceId)
     if deviceId == peerDeviceId:
         raise InvalidParam(f"deviceId and peerDeviceId are both {deviceId}, expected two devices")
+    context.device(deviceId)
+    context.device(peerDeviceId)
     return 1
 
 

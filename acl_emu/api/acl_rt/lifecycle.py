@@ -87,7 +87,7 @@ def _read_configuration(path: str) -> tuple[str, dict[str, Any]]:
         raise ParseFile(f"configPath is {path!r}: brackets are nested {deepest} deep, at most {_NESTING_LIMIT} are allowed")
     try:
         parsed = json.loads(text) if text.strip() else {}
-    except json.JSONDecodeError as error:
+    except ValueError as error:  # not JSON, or a number of thousands of digits
         raise ParseFile(f"configPath is {path!r}: {error}") from None
     if not isinstance(parsed, dict):
         raise ParseFile(f"configPath is {path!r}: expected a JSON object")
@@ -101,7 +101,7 @@ def _apply_configuration(configuration: dict[str, Any]) -> None:
     if chosen is not None:
         try:
             context.default_device = context.device(int(chosen)).index
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ParseFile(f"defaultDevice.default_device is {chosen!r}, expected a device number") from None
 
 

@@ -304,8 +304,9 @@ class Fill(NamedTuple):
 def aclrtMemset(devPtr: HostPointer, maxCount: int, value: int, count: int) -> None:
     """Fill device memory or page-locked host memory with a byte, at once."""
     if count:
-        fill = _checked_fill("aclrtMemset", devPtr, maxCount, value, count)
-        context.current()
+        address = _fill_address(devPtr)
+        context.current()  # before the size, which the driver looks at
+        fill = _checked_fill("aclrtMemset", devPtr, address, maxCount, value, count)
         _tell_host_access(fill.describe)
         fill.now()
 
@@ -314,15 +315,19 @@ def aclrtMemset(devPtr: HostPointer, maxCount: int, value: int, count: int) -> N
 def aclrtMemsetAsync(devPtr: HostPointer, maxCount: int, value: int, count: int, stream: Handle) -> None:
     """Queue a fill."""
     if count:
-        fill = _checked_fill("aclrtMemsetAsync", devPtr, maxCount, value, count)
+        fill = _checked_fill("aclrtMemsetAsync", devPtr, _fill_address(devPtr), maxCount, value, count)
         task = _while_host_memory_lives(fill.call, fill.now, fill.address)
         context.find_stream(stream).submit(task, fill.describe() if observe.watching is not None else None, size=count)
 
 
-def _checked_fill(call: str, pointer: HostPointer, room: int, value: int, count: int) -> Fill:
+def _fill_address(pointer: HostPointer) -> int:
     address = host_address(pointer, "devPtr")
     if not address:
         raise NullParam("devPtr must not be a null pointer")
+    return address
+
+
+def _checked_fill(call: str, pointer: HostPointer, address: int, room: int, value: int, count: int) -> Fill:
     _check_room(room, count, ("maxCount", "count"))
     check_buffer(pointer, "devPtr", count, written=True)
     return Fill(call, address, value, count)
