@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -20,7 +21,17 @@ enum {
     PACKED_DEPTH = 64, PACKED_PANELS = 8, /* what is packed at a time: some lines of panels side by side */
     OWN_ROOM = LEFT_ROOM + (MOST_DEPTH + VECTOR) * MOST_WIDTH, /* of a thread: also for columns that it does not share */
     MOST_SUMS = 1 << 9, /* of a tile */
+    FEW_ROWS = 16, /* of a thin product */
+    THIN_SUMS = 1 << 12, /* of columns that it works on at once: half of a first-level cache */
+    LEAST_PART = 256, /* columns that a thread takes of it */
+    FEW_SUMS = 1 << 15, /* of a product whose blocks are worked on side by side, if it is not thin */
 };
+
+/* Floating-point operations in the time that it takes to read or write a number; to be worth waking a thread for, which takes some 10 µs; and
+ * of a product that all threads work on together although there is a batch of them. */
+#define FLOPS_OF_A_NUMBER 12.0
+#define WORTH_WAKING 10e6
+#define LARGE 100e6
 
 /* The layout is known to acl_emu/matmul.py; the memory of all matrices comes with each call. */
 typedef struct {
@@ -30,7 +41,24 @@ typedef struct {
     int64_t lowered;
     int64_t add; /* to what is there: a result in FLOAT with contiguous rows, and nothing else */
     int64_t adds; /* whether there is something to be added */
+    int64_t axes; /* of a batch of such products */
+    struct {
+        int64_t length, a, b, out; /* how many, and bytes between them */
+    } axis[];
 } product;
+
+/* One product of the batch. */
+typedef struct {
+    const product *whole;
+    const gemm_code *code;
+    matrix a, b, out, added;
+    int64_t blocks, depth; /* parts of all sums, and how long they are */
+    int64_t columns; /* that are worked on at once */
+    int thin; /* whether the rows are so few that the right matrix is not worth packing */
+    int plain; /* whether sums are where the result is until they are complete */
+    int apart; /* whether blocks are worked on side by side, so that each has its own sums */
+    float *partial; /* where they are otherwise */
+} task;
 
 /* The same part of all sums for some columns. */
 typedef struct {
@@ -172,6 +200,195 @@ static void run_block(block *work, int64_t first_depth)
     acl_emu_engine_together(multiply_panels, work, at_most(work->threads, work->panels * work->groups));
 }
 
+/* Where the sums of a block are until they are complete. */
+static matrix sums_of(const task *t, int64_t block, int64_t column)
+{
+    const int64_t pitch = t->columns * (int64_t)sizeof(float);
+    return (matrix){(char *)t->partial + (t->apart ? block * t->whole->rows * pitch : 0) - column * (int64_t)sizeof(float), F32, pitch, sizeof(float)};
+}
+
+/* What becomes of the sums of a block after those before it, in columns from this one on. */
+static tile_end end_of(const task *t, int64_t block, int64_t column)
+{
+    return (tile_end){
+        .partial = t->plain ? t->out : sums_of(t, 0, column),
+        .continued = block || t->whole->add,
+        .complete = !t->plain && block + 1 == t->blocks,
+        .out = t->out,
+        .added = t->added,
+        .alpha = (float)t->whole->alpha,
+        .beta = (float)t->whole->beta,
+    };
+}
+
+/* The same while others may be worked on. */
+static tile_end end_for_now(const task *t, int64_t block, int64_t column)
+{
+    return t->apart ? (tile_end){.partial = sums_of(t, block, column)} : end_of(t, block, column);
+}
+
+/* Numbers of the right matrix that threads share. */
+static int64_t shared_room(const task *t)
+{
+    return t->thin ? 0 : at_most(RIGHT_ROOM, padded(t->depth) * t->columns);
+}
+
+/* Numbers that a product wants room for. Blocks side by side are for one thread each. */
+static int64_t room_of(const task *t, int64_t threads)
+{
+    return t->apart ? threads * (shared_room(t) + OWN_ROOM) : shared_room(t) + threads * OWN_ROOM;
+}
+
+static int64_t depth_of(const task *t, int64_t block)
+{
+    return at_most(t->whole->inner - block * t->depth, t->depth);
+}
+
+/* Some blocks of a thin product, columns by columns. */
+typedef struct {
+    const task *whole;
+    int64_t first, end; /* blocks */
+    int64_t columns; /* that a thread takes at once: whole tiles */
+    float *own;
+    atomic_int_fast64_t next, workers;
+} thin_blocks;
+
+static void pack_thin(const task *t, float *to, const matrix *a, int64_t depth, int64_t size)
+{
+    const gemm_code *code = t->code;
+    for (int64_t row = 0; row < t->whole->rows; row += code->rows, to += size) {
+        const int64_t rows = at_most(t->whole->rows - row, code->rows);
+        const char *from = a->memory + row * a->down;
+        if (t->whole->rows > 1) {
+            code->pack(to, code->width, from, a->dtype, a->down, a->across, rows, depth);
+        } else {
+            for (int64_t d = 0; d < depth; d += code->columns) {
+                code->pack(to + d, code->columns, from + d * a->across, a->dtype, a->across, a->across, at_most(depth - d, code->columns), 1);
+            }
+        }
+        if (t->whole->lowered) {
+            code->lower(to, depth * (t->whole->rows > 1 ? code->width : 1), t->whole->lowered);
+        }
+    }
+}
+
+static void multiply_columns(void *argument)
+{
+    thin_blocks *work = argument;
+    const task *t = work->whole;
+    const product *p = t->whole;
+    const int64_t item = p->b.dtype == F32 ? 4 : 2, tile = t->code->columns;
+    const int64_t wide = t->b.across == item && !p->lowered ? THIN_SUMS / p->rows / tile * tile : tile;
+    float *left = work->own + atomic_fetch_add(&work->workers, 1) * OWN_ROOM, *sums = left + LEFT_ROOM, *pieces = sums + THIN_SUMS;
+    int64_t first;
+    while ((first = work->columns * atomic_fetch_add(&work->next, 1)) < p->columns) {
+        const int64_t end = at_most(first + work->columns, p->columns);
+        for (int64_t block = work->first; block < work->end; block++) {
+            const int64_t depth = depth_of(t, block), size = padded(depth) * t->code->width;
+            const tile_end rest = end_for_now(t, block, 0);
+            matrix a = t->a, b = t->b;
+            a.memory += block * t->depth * a.across;
+            pack_thin(t, left, &a, depth, size);
+            for (int64_t column = first; column < end; column += wide) {
+                const int64_t columns = at_most(end - column, wide);
+                b.memory = t->b.memory + block * t->depth * b.down + column * b.across;
+                t->code->multiply_thin(sums, pieces, left, size, &b, p->lowered, depth, p->rows, columns);
+                for (int64_t n = 0; n < columns; n += tile) {
+                    t->code->finish(&rest, sums + n * p->rows, 0, column + n, p->rows, at_most(columns - n, tile));
+                }
+            }
+        }
+    }
+}
+
+static void run_thin(const task *t, int64_t first, int64_t end, float *room, int64_t threads)
+{
+    const int64_t tile = t->code->columns, part = parts_of(t->whole->columns, 16 * threads);
+    thin_blocks work = {.whole = t, .first = first, .end = end, .own = room, .columns = parts_of(part > LEAST_PART ? part : LEAST_PART, tile) * tile};
+    acl_emu_engine_together(multiply_columns, &work, at_most(threads, parts_of(t->whole->columns, work.columns)));
+}
+
+static void run_blocks(const task *t, int64_t first, int64_t end, float *room, int64_t threads)
+{
+    if (t->thin) {
+        run_thin(t, first, end, room, threads);
+        return;
+    }
+    for (int64_t column = 0; column < t->whole->columns; column += t->columns) {
+        for (int64_t k = first; k < end; k++) {
+            block work = {
+                .whole = t->whole,
+                .code = t->code,
+                .a = t->a,
+                .b = t->b,
+                .end = end_for_now(t, k, column),
+                .column = column,
+                .columns = at_most(t->whole->columns - column, t->columns),
+                .depth = depth_of(t, k),
+                .shared = room,
+                .own = room + shared_room(t),
+                .threads = threads,
+            };
+            run_block(&work, k * t->depth);
+        }
+    }
+}
+
+/* Blocks that threads take one by one. */
+typedef struct {
+    const task *whole;
+    float *room;
+    atomic_int_fast64_t next, workers;
+} blocks_apart;
+
+static void multiply_apart(void *argument)
+{
+    blocks_apart *work = argument;
+    float *room = work->room + atomic_fetch_add(&work->workers, 1) * room_of(work->whole, 1);
+    int64_t block;
+    while ((block = atomic_fetch_add(&work->next, 1)) < work->whole->blocks) {
+        run_blocks(work->whole, block, block + 1, room, 1);
+    }
+}
+
+/* The sums of all blocks, in order. */
+static void join_blocks(const task *t)
+{
+    const int64_t tile = t->code->columns;
+    float sums[MOST_WIDTH] __attribute__((aligned(64)));
+    for (int64_t block = 0; block < t->blocks; block++) {
+        const matrix from = sums_of(t, block, 0);
+        const tile_end end = end_of(t, block, 0);
+        for (int64_t row = 0; row < t->whole->rows; row++) {
+            for (int64_t column = 0; column < t->whole->columns; column += tile) {
+                const int64_t columns = at_most(t->whole->columns - column, tile);
+                memcpy(sums, from.memory + row * from.down + column * from.across, (size_t)columns * sizeof(float));
+                t->code->finish(&end, sums, row, column, 1, columns);
+            }
+        }
+    }
+}
+
+static int64_t run_task(task *t, float *room, int64_t threads)
+{
+    const product *p = t->whole;
+    if (t->blocks > 1 && (t->apart || !t->plain)) {
+        t->partial = malloc((size_t)((t->apart ? t->blocks : 1) * p->rows * t->columns) * sizeof(float));
+        if (!t->partial) {
+            return NO_ROOM;
+        }
+    }
+    if (t->apart) {
+        blocks_apart work = {.whole = t, .room = room};
+        acl_emu_engine_together(multiply_apart, &work, threads);
+        join_blocks(t);
+    } else {
+        run_blocks(t, 0, t->blocks, room, threads);
+    }
+    free(t->partial);
+    return DONE;
+}
+
 /* Room of the last product, for the next one: to get it anew takes longer than small products do. */
 static struct room {
     size_t size;
@@ -197,55 +414,105 @@ static void leave_room(struct room *room)
     free(atomic_exchange(&spare, room));
 }
 
+static task task_of(const product *p, const int64_t *addresses)
+{
+    const gemm_code *code = FOR_THIS_PROCESSOR(acl_emu_products);
+    const int64_t blocks = p->inner > MOST_DEPTH ? (p->inner + BLOCK_DEPTH / 2) / BLOCK_DEPTH : 1;
+    const int64_t depth = parts_of(parts_of(p->inner ? p->inner : 1, blocks), PIECE) * PIECE;
+    task t = {
+        .whole = p,
+        .code = code,
+        .a = p->a,
+        .b = p->b,
+        .out = p->out,
+        .added = p->added,
+        .blocks = blocks > 1 ? parts_of(p->inner, depth) : 1,
+        .depth = depth,
+        .columns = p->columns,
+        .thin = p->rows <= FEW_ROWS,
+        .plain = p->out.dtype == F32 && p->out.across == sizeof(float) && !p->adds,
+    };
+    if (!t.thin) {
+        const int64_t chunks = parts_of(p->columns, RIGHT_ROOM / padded(depth) / MOST_WIDTH * MOST_WIDTH);
+        t.columns = parts_of(parts_of(p->columns, chunks), code->columns) * code->columns;
+    }
+    t.a.memory = (char *)addresses[0];
+    t.b.memory = (char *)addresses[1];
+    t.out.memory = (char *)addresses[2];
+    t.added.memory = p->adds ? (char *)addresses[3] : NULL;
+    return t;
+}
+
+/* A batch of products that threads take one by one. */
+typedef struct {
+    const task *first;
+    int64_t count;
+    float *room;
+    atomic_int_fast64_t next, workers;
+    atomic_int_fast64_t result;
+} batch;
+
+static task one_of(const task *first, int64_t number)
+{
+    task t = *first;
+    for (int64_t k = t.whole->axes - 1; k >= 0; k--) {
+        const int64_t length = t.whole->axis[k].length, index = number % length;
+        t.a.memory += index * t.whole->axis[k].a;
+        t.b.memory += index * t.whole->axis[k].b;
+        t.out.memory += index * t.whole->axis[k].out;
+        number /= length;
+    }
+    return t;
+}
+
+static void multiply_batch(void *argument)
+{
+    batch *work = argument;
+    float *room = work->room + atomic_fetch_add(&work->workers, 1) * room_of(work->first, 1);
+    int64_t number;
+    while ((number = atomic_fetch_add(&work->next, 1)) < work->count) {
+        task t = one_of(work->first, number);
+        if (run_task(&t, room, 1) != DONE) {
+            atomic_store(&work->result, NO_ROOM);
+        }
+    }
+}
+
+/* Floating-point operations, and what it takes to read and write everything, as many of those. */
+static double work_of(const product *p)
+{
+    return 2.0 * (double)p->rows * (double)p->inner * (double)p->columns
+           + FLOPS_OF_A_NUMBER * ((double)p->rows * (double)p->inner + (double)p->inner * (double)p->columns + (double)p->rows * (double)p->columns);
+}
+
 /* The addresses are those of both matrices, of the result, and of what is added. */
 EXPORT int64_t acl_emu_gemm_run(const product *whole, const int64_t *addresses, int64_t threads)
 {
-    const gemm_code *code = FOR_THIS_PROCESSOR(acl_emu_products);
-    const int64_t blocks = whole->inner > MOST_DEPTH ? (whole->inner + BLOCK_DEPTH / 2) / BLOCK_DEPTH : 1;
-    const int64_t depth = parts_of(parts_of(whole->inner ? whole->inner : 1, blocks), PIECE) * PIECE;
-    const int64_t chunks = parts_of(whole->columns, RIGHT_ROOM / padded(depth) / MOST_WIDTH * MOST_WIDTH);
-    const int64_t columns = parts_of(parts_of(whole->columns, chunks), code->columns) * code->columns;
-    const int plain = whole->out.dtype == F32 && whole->out.across == sizeof(float) && !whole->adds;
-    struct room *room = take_room(RIGHT_ROOM + threads * OWN_ROOM);
-    float *partial = blocks > 1 && !plain ? malloc((size_t)(whole->rows * columns) * sizeof(float)) : NULL;
-    if (!room || (blocks > 1 && !plain && !partial)) {
-        free(room);
-        free(partial);
+    task first = task_of(whole, addresses);
+    batch work = {.first = &first, .count = 1, .result = DONE};
+    for (int64_t k = 0; k < whole->axes; k++) {
+        work.count *= whole->axis[k].length;
+    }
+    const double each = work_of(whole);
+    if (each * (double)work.count < WORTH_WAKING) {
+        threads = 1;
+    }
+    const int side_by_side = work.count > 1 && (each < WORTH_WAKING || (each < LARGE && work.count >= 4 * threads));
+    first.apart = !side_by_side && threads > 1 && first.blocks >= threads
+                  && (first.thin ? whole->columns < 2 * LEAST_PART * threads : whole->rows * whole->columns <= FEW_SUMS);
+    struct room *room = take_room(side_by_side ? threads * room_of(&first, 1) : room_of(&first, threads));
+    if (!room) {
         return NO_ROOM;
     }
-    matrix a = whole->a, b = whole->b, out = whole->out, added = whole->added;
-    a.memory = (char *)addresses[0];
-    b.memory = (char *)addresses[1];
-    out.memory = (char *)addresses[2];
-    added.memory = whole->adds ? (char *)addresses[3] : NULL;
-    for (int64_t column = 0; column < whole->columns; column += columns) {
-        for (int64_t first = 0; !first || first < whole->inner; first += depth) {
-            const matrix sums = {(char *)partial - column * (int64_t)sizeof(float), F32, columns * (int64_t)sizeof(float), sizeof(float)};
-            block work = {
-                .whole = whole,
-                .code = code,
-                .a = a,
-                .b = b,
-                .end = {
-                    .partial = plain ? out : sums,
-                    .continued = first || whole->add,
-                    .complete = !plain && first + depth >= whole->inner,
-                    .out = out,
-                    .added = added,
-                    .alpha = (float)whole->alpha,
-                    .beta = (float)whole->beta,
-                },
-                .column = column,
-                .columns = at_most(whole->columns - column, columns),
-                .depth = at_most(whole->inner - first, depth),
-                .shared = room->numbers,
-                .own = room->numbers + RIGHT_ROOM,
-                .threads = threads,
-            };
-            run_block(&work, first);
+    work.room = room->numbers;
+    if (side_by_side) {
+        acl_emu_engine_together(multiply_batch, &work, at_most(threads, work.count));
+    } else {
+        for (int64_t number = 0; number < work.count && work.result == DONE; number++) {
+            task t = one_of(&first, number);
+            work.result = run_task(&t, work.room, threads);
         }
     }
-    free(partial);
     leave_room(room);
-    return DONE;
+    return work.result;
 }

@@ -14,6 +14,11 @@ enum { MOST_ROWS = 14, COLUMNS = VECTORS * FLOATS, WIDTH = (ROWS + FLOATS - 1) /
 
 #define INLINED static inline __attribute__((always_inline))
 
+INLINED int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 INLINED int64_t item_of(int64_t dtype)
 {
     return dtype == F32 ? sizeof(float) : sizeof(uint16_t);
@@ -30,13 +35,17 @@ INLINED void copy_items(char *to, int64_t to_stride, const char *from, int64_t f
     }
 }
 
-/* Contiguous elements as floats; whole vectors. */
+/* A vector of contiguous elements as floats. */
+INLINED float_vector read_any(const char *from, int64_t dtype)
+{
+    return dtype == F32 ? read_float((const float *)from) : dtype == F16 ? read_f16((const uint16_t *)from) : read_bf16((const uint16_t *)from);
+}
+
+/* The same for whole vectors. */
 INLINED void load_whole(float *to, const char *from, int64_t dtype, int64_t count)
 {
     for (int64_t n = 0; n < count; n += FLOATS) {
-        const char *place = from + n * item_of(dtype);
-        write_float(to + n, dtype == F32 ? read_float((const float *)place)
-                            : dtype == F16 ? read_f16((const uint16_t *)place) : read_bf16((const uint16_t *)place));
+        write_float(to + n, read_any(from + n * item_of(dtype), dtype));
     }
 }
 
@@ -162,9 +171,36 @@ static void lower(float *numbers, int64_t count, int64_t how)
     }
 }
 
+/* sum[r][v] += a[d × width + r] × column v at depth d, one depth after the other; `pitch`: bytes between depths of the right matrix. */
+INLINED void add_products(float_vector sum[MOST_ROWS][VECTORS], const float *a, int64_t width, const char *b, int64_t pitch, int64_t dtype,
+                          int64_t depth, int rows, int vectors)
+{
+    for (; depth > 0; depth--, a += width, b += pitch) {
+        float_vector columns[VECTORS];
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) {
+            columns[v] = read_any(b + v * FLOATS * item_of(dtype), dtype);
+        }
+#pragma GCC unroll 14
+        for (int r = 0; r < rows; r++) {
+            const float_vector number = all_float(a[r]);
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++) {
+                sum[r][v] = fma_float(number, columns[v], sum[r][v]);
+            }
+        }
+    }
+}
+
+/* What is written for a number of rows and vectors that are known. */
+#define BY_ROWS(rows, CASE)                                                                                                         \
+    switch (rows) {                                                                                                                 \
+        CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14)        \
+    }
+
 INLINED void multiply_tile(float *sums, const float *a, const float *b, int64_t depth, int rows, int vectors)
 {
-    for (int64_t first = 0; !first || first < depth; first += PIECE) {
+    for (int64_t first = 0; !first || first < depth; first += PIECE, a += PIECE * WIDTH, b += PIECE * COLUMNS) {
         float_vector sum[MOST_ROWS][VECTORS];
 #pragma GCC unroll 14
         for (int r = 0; r < rows; r++) {
@@ -173,21 +209,7 @@ INLINED void multiply_tile(float *sums, const float *a, const float *b, int64_t 
                 sum[r][v] = all_float(0);
             }
         }
-        for (int64_t left = depth - first < PIECE ? depth - first : PIECE; left > 0; left--, a += WIDTH, b += COLUMNS) {
-            float_vector columns[VECTORS];
-#pragma GCC unroll 2
-            for (int v = 0; v < vectors; v++) {
-                columns[v] = read_float(b + v * FLOATS);
-            }
-#pragma GCC unroll 14
-            for (int r = 0; r < rows; r++) {
-                const float_vector number = all_float(a[r]);
-#pragma GCC unroll 2
-                for (int v = 0; v < vectors; v++) {
-                    sum[r][v] = fma_float(number, columns[v], sum[r][v]);
-                }
-            }
-        }
+        add_products(sum, a, WIDTH, (const char *)b, COLUMNS * sizeof(float), F32, least_of(depth - first, PIECE), rows, vectors);
 #pragma GCC unroll 14
         for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 2
@@ -212,10 +234,115 @@ static void multiply(float *sums, const float *a, const float *b, int64_t depth,
             multiply_tile(sums, a, b, depth, count, 1);                  \
         }                                                                \
         break;
-    switch (rows) {
-        CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14)
-    }
+    BY_ROWS(rows, CASE)
 #undef CASE
+}
+
+/* Bytes between what is asked for and what is read of columns that stand in memory. */
+enum { AHEAD = 4 * CACHE_LINE };
+
+/* Depths of a thin product that are worked on at a time: of a right matrix as it lies, and of what is packed, which is a square to be turned. */
+enum { SOME_IN_PLACE = 8, SOME_PACKED = 16 };
+
+/* Some depths more of the sums of a tile, or the first ones. */
+INLINED void go_on(float *sums, const float *a, int64_t width, const char *b, int64_t pitch, int64_t dtype, int64_t depth, int begins, int rows)
+{
+    float_vector sum[MOST_ROWS][VECTORS];
+#pragma GCC unroll 14
+    for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+        for (int v = 0; v < VECTORS; v++) {
+            sum[r][v] = begins ? all_float(0) : read_float(sums + r * COLUMNS + v * FLOATS);
+        }
+    }
+    add_products(sum, a, rows == 1 ? width : WIDTH, b, pitch, dtype, depth, rows, VECTORS);
+#pragma GCC unroll 14
+    for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+        for (int v = 0; v < VECTORS; v++) {
+            write_float(sums + r * COLUMNS + v * FLOATS, sum[r][v]);
+        }
+    }
+}
+
+/* The same for all rows of a thin product, a tile below the other. */
+INLINED void go_on_down(float *sums, const float *a, int64_t width, int64_t size, const char *b, int64_t pitch, int64_t dtype, int64_t depth, int begins,
+                        int64_t rows)
+{
+    for (int64_t left = rows; left > 0; left -= ROWS, sums += ROWS * COLUMNS, a += size) {
+#define CASE(count)                                                                               \
+    case count:                                                                                   \
+        if (count > ROWS) {                                                                       \
+            break;                                                                                \
+        }                                                                                         \
+        if (depth == SOME_IN_PLACE) {                                                             \
+            go_on(sums, a, width, b, pitch, dtype, SOME_IN_PLACE, begins, count);                 \
+        } else {                                                                                  \
+            go_on(sums, a, width, b, pitch, dtype, depth, begins, count);                         \
+        }                                                                                         \
+        break;
+        BY_ROWS(least_of(left, ROWS), CASE)
+#undef CASE
+    }
+}
+
+/* What is read some steps later. */
+INLINED void ask_for_lines(const char *first, int64_t pitch, int64_t lines, int64_t size)
+{
+    for (int64_t line = 0; line < lines; line++, first += pitch) {
+        for (int64_t n = 0; n < size; n += CACHE_LINE) {
+            __builtin_prefetch(first + n);
+        }
+    }
+}
+
+INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t dtype, int64_t lowered, int64_t depth,
+                                int64_t rows, int64_t columns)
+{
+    const int64_t item = item_of(dtype), width = rows == 1 ? 1 : WIDTH, in_place = b->across == item && !lowered, some = in_place ? SOME_IN_PLACE : SOME_PACKED;
+    for (int64_t first = 0; !first || first < depth; first += PIECE) {
+        const int64_t end = first + least_of(depth - first, PIECE);
+        for (int64_t d = first; d == first || d < end; d += some) {
+            const int64_t deep = least_of(end - d, some);
+            const float *left = a + d * width;
+            for (int64_t column = 0; column < columns; column += COLUMNS) {
+                const int64_t count = least_of(columns - column, COLUMNS);
+                const char *place = b->memory + d * b->down + column * b->across;
+                float *tile = pieces + column * rows;
+                if (in_place && count == COLUMNS) {
+                    ask_for_lines(place + SOME_IN_PLACE * b->down, b->down, SOME_IN_PLACE, COLUMNS * item);
+                    go_on_down(tile, left, width, size, place, b->down, dtype, deep, d == first, rows);
+                    continue;
+                }
+                if (b->down == item) {
+                    const int64_t later = d + AHEAD / item;
+                    ask_for_lines(place + (later < depth ? AHEAD : AHEAD - depth * item + COLUMNS * b->across), b->across, COLUMNS, 1);
+                }
+                float numbers[SOME_PACKED * COLUMNS] __attribute__((aligned(VECTOR_BYTES)));
+                pack(numbers, COLUMNS, place, dtype, b->across, b->down, count, deep);
+                if (lowered) {
+                    lower(numbers, deep * COLUMNS, lowered);
+                }
+                go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * sizeof(float), F32, deep, d == first, rows);
+            }
+        }
+        for (int64_t n = 0; n < (columns + COLUMNS - 1) / COLUMNS * COLUMNS * rows; n += FLOATS) {
+            const float_vector piece = read_float(pieces + n);
+            write_float(sums + n, first ? read_float(sums + n) + piece : piece);
+        }
+    }
+}
+
+static void multiply_thin(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t lowered, int64_t depth, int64_t rows,
+                          int64_t columns)
+{
+    if (b->dtype == F32) {
+        multiply_thin_type(sums, pieces, a, size, b, F32, lowered, depth, rows, columns);
+    } else if (b->dtype == F16) {
+        multiply_thin_type(sums, pieces, a, size, b, F16, lowered, depth, rows, columns);
+    } else {
+        multiply_thin_type(sums, pieces, a, size, b, BF16, lowered, depth, rows, columns);
+    }
 }
 
 static void finish(const tile_end *end, float *sums, int64_t row, int64_t column, int64_t rows, int64_t columns)
@@ -244,4 +371,4 @@ static void finish(const tile_end *end, float *sums, int64_t row, int64_t column
     }
 }
 
-const gemm_code PRODUCTS = {ROWS, COLUMNS, WIDTH, pack, lower, multiply, finish};
+const gemm_code PRODUCTS = {ROWS, COLUMNS, WIDTH, pack, lower, multiply, multiply_thin, finish};
