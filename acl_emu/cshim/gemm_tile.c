@@ -107,7 +107,20 @@ INLINED void store(char *to, int64_t stride, int64_t dtype, const float *from, i
     }
 }
 
-INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth)
+/* What is read some steps later, if anything. */
+INLINED void ask_for(const char *first, int64_t size, int64_t wanted)
+{
+    for (int64_t n = 0; wanted && n < size; n += CACHE_LINE) {
+        __builtin_prefetch(first + n, 0, 2); /* the first-level cache has no room for it */
+    }
+}
+
+/* Elements of a line that are turned one after the other, and bytes between lines, or a part of them, that would drive each other out of the
+ * first-level cache before that: such lines are copied. */
+enum { LINE = 64, CROWDED = 1024 };
+
+INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth,
+                       int64_t ahead)
 {
     if (stride <= depth_stride) {
         for (int64_t d = 0; d < depth; d++, to += width) {
@@ -123,36 +136,46 @@ INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype
         return;
     }
     const turning *turn = &acl_emu_engine_tiles->turn[sizeof(float)][1]; /* FLOATS on each side */
-    for (int64_t d = 0; d < depth; d += FLOATS) {
-        const int64_t deep = depth - d < FLOATS ? depth - d : FLOATS;
+    for (int64_t d = 0; d < depth; d += LINE) {
+        const int64_t deep = least_of(depth - d, LINE);
         for (int64_t first = 0; first < width; first += FLOATS) {
-            const char *lines = from + first * stride + d * depth_stride;
-            float square[FLOATS * FLOATS];
+            const char *lines = from + first * stride + d * depth_stride, *later = lines + ahead;
+            float own[FLOATS * LINE];
             int64_t pitch = stride;
-            if (dtype != F32 || depth_stride != sizeof(float) || deep < FLOATS || count - first < FLOATS) {
+            if (dtype != F32 || depth_stride != sizeof(float) || deep % FLOATS || count - first < FLOATS
+                || (stride % CROWDED == 0 && (uintptr_t)lines % CACHE_LINE)) {
                 for (int64_t n = 0; n < FLOATS; n++) {
-                    if (first + n < count) {
-                        load(square + n * FLOATS, lines + n * stride, depth_stride, dtype, deep);
-                    } else {
-                        write_float(square + n * FLOATS, all_float(0));
+                    for (int64_t k = 0; k < deep; k += FLOATS) {
+                        float *place = own + n * LINE + k;
+                        if (first + n < count) {
+                            load(place, lines + n * stride + k * depth_stride, depth_stride, dtype, least_of(deep - k, FLOATS));
+                        } else {
+                            write_float(place, all_float(0));
+                        }
                     }
                 }
-                lines = (const char *)square;
-                pitch = VECTOR_BYTES;
+                lines = (const char *)own;
+                pitch = LINE * sizeof(float);
             }
-            turn->square((char *)(to + d * width + first), width * (int64_t)sizeof(float), lines, pitch, 0);
+            for (int64_t k = 0; k < deep; k += FLOATS) {
+                for (int64_t n = 0; n < FLOATS; n++) {
+                    ask_for(later + n * stride + (k + FLOATS) * depth_stride - 1, 1, ahead);
+                }
+                turn->square((char *)(to + (d + k) * width + first), width * (int64_t)sizeof(float), lines + k * (int64_t)sizeof(float), pitch, 0);
+            }
         }
     }
 }
 
-static void pack(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth)
+static void pack(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth,
+                       int64_t ahead)
 {
     if (dtype == F32) {
-        pack_type(to, width, from, F32, stride, depth_stride, count, depth);
+        pack_type(to, width, from, F32, stride, depth_stride, count, depth, ahead);
     } else if (dtype == F16) {
-        pack_type(to, width, from, F16, stride, depth_stride, count, depth);
+        pack_type(to, width, from, F16, stride, depth_stride, count, depth, ahead);
     } else {
-        pack_type(to, width, from, BF16, stride, depth_stride, count, depth);
+        pack_type(to, width, from, BF16, stride, depth_stride, count, depth, ahead);
     }
 }
 
@@ -238,11 +261,8 @@ static void multiply(float *sums, const float *a, const float *b, int64_t depth,
 #undef CASE
 }
 
-/* Bytes between what is asked for and what is read of columns that stand in memory. */
-enum { AHEAD = 4 * CACHE_LINE };
-
-/* Depths of a thin product that are worked on at a time: of a right matrix as it lies, and of what is packed, which is a square to be turned. */
-enum { SOME_IN_PLACE = 8, SOME_PACKED = 16 };
+/* Depths of a thin product that are worked on at a time: of a right matrix as it lies, and of what is packed. */
+enum { SOME_IN_PLACE = 8, SOME_PACKED = LINE };
 
 /* Some depths more of the sums of a tile, or the first ones. */
 INLINED void go_on(float *sums, const float *a, int64_t width, const char *b, int64_t pitch, int64_t dtype, int64_t depth, int begins, int rows)
@@ -286,16 +306,6 @@ INLINED void go_on_down(float *sums, const float *a, int64_t width, int64_t size
     }
 }
 
-/* What is read some steps later. */
-INLINED void ask_for_lines(const char *first, int64_t pitch, int64_t lines, int64_t size)
-{
-    for (int64_t line = 0; line < lines; line++, first += pitch) {
-        for (int64_t n = 0; n < size; n += CACHE_LINE) {
-            __builtin_prefetch(first + n);
-        }
-    }
-}
-
 INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t dtype, int64_t lowered, int64_t depth,
                                 int64_t rows, int64_t columns)
 {
@@ -310,16 +320,15 @@ INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int6
                 const char *place = b->memory + d * b->down + column * b->across;
                 float *tile = pieces + column * rows;
                 if (in_place && count == COLUMNS) {
-                    ask_for_lines(place + SOME_IN_PLACE * b->down, b->down, SOME_IN_PLACE, COLUMNS * item);
+                    for (int64_t k = SOME_IN_PLACE; k < 2 * SOME_IN_PLACE; k++) {
+                        ask_for(place + k * b->down, COLUMNS * item, 1);
+                    }
                     go_on_down(tile, left, width, size, place, b->down, dtype, deep, d == first, rows);
                     continue;
                 }
-                if (b->down == item) {
-                    const int64_t later = d + AHEAD / item;
-                    ask_for_lines(place + (later < depth ? AHEAD : AHEAD - depth * item + COLUMNS * b->across), b->across, COLUMNS, 1);
-                }
+                const int64_t next = d + SOME_PACKED < depth ? SOME_PACKED * b->down : COLUMNS * b->across - d * b->down;
                 float numbers[SOME_PACKED * COLUMNS] __attribute__((aligned(VECTOR_BYTES)));
-                pack(numbers, COLUMNS, place, dtype, b->across, b->down, count, deep);
+                pack(numbers, COLUMNS, place, dtype, b->across, b->down, count, deep, next);
                 if (lowered) {
                     lower(numbers, deep * COLUMNS, lowered);
                 }
