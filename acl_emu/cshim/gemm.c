@@ -21,9 +21,10 @@ enum {
     PACKED_DEPTH = 64, PACKED_PANELS = 8, /* what is packed at a time: some lines of panels side by side */
     OWN_ROOM = LEFT_ROOM + (MOST_DEPTH + VECTOR) * MOST_WIDTH, /* of a thread: also for columns that it does not share */
     MOST_SUMS = 1 << 9, /* of a tile */
+    FEW_SLIVERS = 2, /* of a product whose rows are not worth packing */
     FEW_ROWS = 16, /* of a thin product */
     THIN_SUMS = 1 << 12, /* of columns that it works on at once: half of a first-level cache */
-    LEAST_PART = 256, /* columns that a thread takes of it */
+    LEAST_PART = 256, MOST_PART = 2048, /* columns that a thread takes of it */
     FEW_SUMS = 1 << 15, /* of a product whose blocks are worked on side by side, if it is not thin */
 };
 
@@ -55,6 +56,7 @@ typedef struct {
     int64_t blocks, depth; /* parts of all sums, and how long they are */
     int64_t columns; /* that are worked on at once */
     int thin; /* whether the rows are so few that the right matrix is not worth packing */
+    int lies; /* whether its rows are contiguous and taken as they are */
     int plain; /* whether sums are where the result is until they are complete */
     int apart; /* whether blocks are worked on side by side, so that each has its own sums */
     float *partial; /* where they are otherwise */
@@ -70,6 +72,7 @@ typedef struct {
     int64_t panels, most_panels; /* of rows: all, and those that a thread packs at once */
     int64_t slivers, groups; /* of columns */
     int64_t alone; /* whether the rows are so few that nothing is gained from sharing columns */
+    int as_they_lie; /* whether the columns are so few that nothing is gained from packing rows */
     float *shared, *own;
     int64_t threads;
     atomic_int_fast64_t next, workers;
@@ -162,7 +165,9 @@ static void multiply_panels(void *argument)
     while ((count = take_panels(work, &taken))) {
         const int64_t group = taken / work->panels, panel = taken % work->panels;
         const int64_t first = work->slivers * group / work->groups, end = work->slivers * (group + 1) / work->groups;
-        pack_panels(work, left, code->width, &work->a, work->a.down, work->a.across, code->rows, panel, panel + count, work->whole->rows);
+        if (!work->as_they_lie) {
+            pack_panels(work, left, code->width, &work->a, work->a.down, work->a.across, code->rows, panel, panel + count, work->whole->rows);
+        }
         for (int64_t sliver = first; sliver < end; sliver++) {
             if (work->alone) {
                 pack_columns(work, right, sliver, sliver + 1);
@@ -174,7 +179,12 @@ static void multiply_panels(void *argument)
                 if (work->end.complete && work->end.added.memory && work->end.added.across <= (int64_t)sizeof(float)) {
                     ask_for(&work->end.added, row, work->column + column, rows, columns);
                 }
-                code->multiply(sums, left + p * left_size, b, work->depth, rows, columns);
+                if (work->as_they_lie) {
+                    const float *lines = (const float *)(work->a.memory + row * work->a.down);
+                    code->multiply_rows(sums, lines, work->a.down / (int64_t)sizeof(float), b, work->depth, rows, columns);
+                } else {
+                    code->multiply(sums, left + p * left_size, b, work->depth, rows, columns);
+                }
                 code->finish(&work->end, sums, row, work->column + column, rows, columns);
             }
         }
@@ -191,6 +201,7 @@ static void run_block(block *work, int64_t first_depth)
     const int64_t room = LEFT_ROOM / (work->code->width * padded(work->depth));
     work->most_panels = room > 1 ? room : 1;
     work->alone = work->panels <= work->most_panels;
+    work->as_they_lie = work->slivers <= FEW_SLIVERS && work->a.dtype == F32 && work->a.across == sizeof(float) && !p->lowered;
     const int64_t wanted = 4 * work->threads; /* pieces of work */
     work->groups = work->threads == 1 ? 1 : at_most(work->alone ? wanted : parts_of(wanted, work->panels), work->slivers);
     if (!work->alone) {
@@ -277,8 +288,7 @@ static void multiply_columns(void *argument)
     thin_blocks *work = argument;
     const task *t = work->whole;
     const product *p = t->whole;
-    const int64_t item = p->b.dtype == F32 ? 4 : 2, tile = t->code->columns;
-    const int64_t wide = t->b.across == item && !p->lowered ? THIN_SUMS / p->rows / tile * tile : tile;
+    const int64_t tile = t->code->columns, wide = t->lies ? THIN_SUMS / p->rows / tile * tile : tile;
     float *left = work->own + atomic_fetch_add(&work->workers, 1) * OWN_ROOM, *sums = left + LEFT_ROOM, *pieces = sums + THIN_SUMS;
     int64_t first;
     while ((first = work->columns * atomic_fetch_add(&work->next, 1)) < p->columns) {
@@ -303,7 +313,8 @@ static void multiply_columns(void *argument)
 
 static void run_thin(const task *t, int64_t first, int64_t end, float *room, int64_t threads)
 {
-    const int64_t tile = t->code->columns, part = parts_of(t->whole->columns, 16 * threads);
+    /* Long parts of rows, or many columns, of which each has to begin anew. */
+    const int64_t tile = t->code->columns, part = t->lies ? at_most(parts_of(t->whole->columns, 2 * threads), MOST_PART) : parts_of(t->whole->columns, 16 * threads);
     thin_blocks work = {.whole = t, .first = first, .end = end, .own = room, .columns = parts_of(part > LEAST_PART ? part : LEAST_PART, tile) * tile};
     acl_emu_engine_together(multiply_columns, &work, at_most(threads, parts_of(t->whole->columns, work.columns)));
 }
@@ -429,7 +440,8 @@ static task task_of(const product *p, const int64_t *addresses)
         .blocks = blocks > 1 ? parts_of(p->inner, depth) : 1,
         .depth = depth,
         .columns = p->columns,
-        .thin = p->rows <= FEW_ROWS,
+        .thin = p->rows <= FEW_ROWS && p->columns > 2 * MOST_WIDTH,
+        .lies = p->b.across == (p->b.dtype == F32 ? 4 : 2) && !p->lowered,
         .plain = p->out.dtype == F32 && p->out.across == sizeof(float) && !p->adds,
     };
     if (!t.thin) {

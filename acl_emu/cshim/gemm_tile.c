@@ -115,9 +115,14 @@ INLINED void ask_for(const char *first, int64_t size, int64_t wanted)
     }
 }
 
-/* Elements of a line that are turned one after the other, and bytes between lines, or a part of them, that would drive each other out of the
- * first-level cache before that: such lines are copied. */
-enum { LINE = 64, CROWDED = 1024 };
+/* Elements of a line that are turned one after the other. */
+enum { LINE = 64 };
+
+/* Whether lines drive each other out of the first-level cache before the rest of them is turned: such lines are copied. */
+INLINED int is_crowded(const char *lines, int64_t stride)
+{
+    return stride % 1024 == 0 && (uintptr_t)lines % CACHE_LINE;
+}
 
 INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth,
                        int64_t ahead)
@@ -142,8 +147,7 @@ INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype
             const char *lines = from + first * stride + d * depth_stride, *later = lines + ahead;
             float own[FLOATS * LINE];
             int64_t pitch = stride;
-            if (dtype != F32 || depth_stride != sizeof(float) || deep % FLOATS || count - first < FLOATS
-                || (stride % CROWDED == 0 && (uintptr_t)lines % CACHE_LINE)) {
+            if (dtype != F32 || depth_stride != sizeof(float) || deep % FLOATS || count - first < FLOATS || is_crowded(lines, stride)) {
                 for (int64_t n = 0; n < FLOATS; n++) {
                     for (int64_t k = 0; k < deep; k += FLOATS) {
                         float *place = own + n * LINE + k;
@@ -168,7 +172,7 @@ INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype
 }
 
 static void pack(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth,
-                       int64_t ahead)
+                 int64_t ahead)
 {
     if (dtype == F32) {
         pack_type(to, width, from, F32, stride, depth_stride, count, depth, ahead);
@@ -194,22 +198,43 @@ static void lower(float *numbers, int64_t count, int64_t how)
     }
 }
 
-/* sum[r][v] += a[d × width + r] × column v at depth d, one depth after the other; `pitch`: bytes between depths of the right matrix. */
-INLINED void add_products(float_vector sum[MOST_ROWS][VECTORS], const float *a, int64_t width, const char *b, int64_t pitch, int64_t dtype,
-                          int64_t depth, int rows, int vectors)
+/* How the right matrix lies: one depth after the other, or numbers of half types of two depths side by side. */
+enum { LINES = 1, PAIRS = 2 };
+
+/* A vector of columns, of pairs those of one depth or of the other. */
+INLINED float_vector read_columns(const char *from, int64_t dtype, int kind, int place)
 {
-    for (; depth > 0; depth--, a += width, b += pitch) {
-        float_vector columns[VECTORS];
+    if (kind == LINES) {
+        return read_any(from, dtype);
+    }
+    float_bits pairs;
+    memcpy(&pairs, from, sizeof pairs);
+    if (dtype == BF16) {
+        return (float_vector)(place ? pairs & 0xFFFF0000 : pairs << 16);
+    }
+    const half_vector halves = upper_halves(place ? pairs : pairs << 16);
+    return read_f16((const uint16_t *)&halves);
+}
+
+/* sum[r][v] += row r × column v, one depth after the other; numbers between rows and depths of the left matrix, bytes between lines of the right. */
+INLINED void add_products(float_vector sum[MOST_ROWS][VECTORS], const float *a, int64_t down, int64_t across, const char *b, int64_t pitch,
+                          int64_t dtype, int kind, int64_t depth, int rows, int vectors)
+{
+    for (; depth > 0; depth -= kind, b += pitch) {
 #pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++) {
-            columns[v] = read_any(b + v * FLOATS * item_of(dtype), dtype);
-        }
-#pragma GCC unroll 14
-        for (int r = 0; r < rows; r++) {
-            const float_vector number = all_float(a[r]);
+        for (int place = 0; place < kind; place++, a += across) {
+            float_vector columns[VECTORS];
 #pragma GCC unroll 2
             for (int v = 0; v < vectors; v++) {
-                sum[r][v] = fma_float(number, columns[v], sum[r][v]);
+                columns[v] = read_columns(b + v * FLOATS * item_of(dtype) * kind, dtype, kind, place);
+            }
+#pragma GCC unroll 14
+            for (int r = 0; r < rows; r++) {
+                const float_vector number = all_float(a[r * down]);
+#pragma GCC unroll 2
+                for (int v = 0; v < vectors; v++) {
+                    sum[r][v] = fma_float(number, columns[v], sum[r][v]);
+                }
             }
         }
     }
@@ -221,9 +246,9 @@ INLINED void add_products(float_vector sum[MOST_ROWS][VECTORS], const float *a, 
         CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14)        \
     }
 
-INLINED void multiply_tile(float *sums, const float *a, const float *b, int64_t depth, int rows, int vectors)
+INLINED void multiply_tile(float *sums, const float *a, int64_t down, int64_t across, const float *b, int64_t depth, int rows, int vectors)
 {
-    for (int64_t first = 0; !first || first < depth; first += PIECE, a += PIECE * WIDTH, b += PIECE * COLUMNS) {
+    for (int64_t first = 0; !first || first < depth; first += PIECE, a += PIECE * across, b += PIECE * COLUMNS) {
         float_vector sum[MOST_ROWS][VECTORS];
 #pragma GCC unroll 14
         for (int r = 0; r < rows; r++) {
@@ -232,7 +257,7 @@ INLINED void multiply_tile(float *sums, const float *a, const float *b, int64_t 
                 sum[r][v] = all_float(0);
             }
         }
-        add_products(sum, a, WIDTH, (const char *)b, COLUMNS * sizeof(float), F32, least_of(depth - first, PIECE), rows, vectors);
+        add_products(sum, a, down, across, (const char *)b, COLUMNS * sizeof(float), F32, LINES, least_of(depth - first, PIECE), rows, vectors);
 #pragma GCC unroll 14
         for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 2
@@ -244,50 +269,64 @@ INLINED void multiply_tile(float *sums, const float *a, const float *b, int64_t 
     }
 }
 
+#define TILE(count, down, across)                                                 \
+    case count:                                                                   \
+        if (count > ROWS) {                                                       \
+            break;                                                                \
+        }                                                                         \
+        if (columns > FLOATS) {                                                   \
+            multiply_tile(sums, a, down, across, b, depth, count, VECTORS);       \
+        } else {                                                                  \
+            multiply_tile(sums, a, down, across, b, depth, count, 1);             \
+        }                                                                         \
+        break;
+
 static void multiply(float *sums, const float *a, const float *b, int64_t depth, int64_t rows, int64_t columns)
 {
-#define CASE(count)                                                      \
-    case count:                                                          \
-        if (count > ROWS) {                                              \
-            break;                                                       \
-        }                                                                \
-        if (columns > FLOATS) {                                          \
-            multiply_tile(sums, a, b, depth, count, VECTORS);            \
-        } else {                                                         \
-            multiply_tile(sums, a, b, depth, count, 1);                  \
-        }                                                                \
-        break;
+#define CASE(count) TILE(count, 1, WIDTH)
     BY_ROWS(rows, CASE)
 #undef CASE
 }
 
+static void multiply_rows(float *sums, const float *a, int64_t down, const float *b, int64_t depth, int64_t rows, int64_t columns)
+{
+#define CASE(count) TILE(count, down, 1)
+    BY_ROWS(rows, CASE)
+#undef CASE
+}
+#undef TILE
+
 /* Depths of a thin product that are worked on at a time: of a right matrix as it lies, and of what is packed. */
-enum { SOME_IN_PLACE = 8, SOME_PACKED = LINE };
+enum { SOME_IN_PLACE = 8, SOME_PACKED = 32 };
+
+/* Depths between what is packed of columns that stand in memory and what is asked for. */
+enum { AHEAD = 128 };
 
 /* Some depths more of the sums of a tile, or the first ones. */
-INLINED void go_on(float *sums, const float *a, int64_t width, const char *b, int64_t pitch, int64_t dtype, int64_t depth, int begins, int rows)
+INLINED void go_on(float *sums, const float *a, int64_t width, const char *b, int64_t pitch, int64_t dtype, int kind, int64_t depth, int begins,
+                   int rows, int vectors)
 {
     float_vector sum[MOST_ROWS][VECTORS];
 #pragma GCC unroll 14
     for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 2
-        for (int v = 0; v < VECTORS; v++) {
+        for (int v = 0; v < vectors; v++) {
             sum[r][v] = begins ? all_float(0) : read_float(sums + r * COLUMNS + v * FLOATS);
         }
     }
-    add_products(sum, a, rows == 1 ? width : WIDTH, b, pitch, dtype, depth, rows, VECTORS);
+    add_products(sum, a, 1, rows == 1 ? width : WIDTH, b, pitch, dtype, kind, depth, rows, vectors);
 #pragma GCC unroll 14
     for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 2
-        for (int v = 0; v < VECTORS; v++) {
+        for (int v = 0; v < vectors; v++) {
             write_float(sums + r * COLUMNS + v * FLOATS, sum[r][v]);
         }
     }
 }
 
 /* The same for all rows of a thin product, a tile below the other. */
-INLINED void go_on_down(float *sums, const float *a, int64_t width, int64_t size, const char *b, int64_t pitch, int64_t dtype, int64_t depth, int begins,
-                        int64_t rows)
+INLINED void go_on_down(float *sums, const float *a, int64_t width, int64_t size, const char *b, int64_t pitch, int64_t dtype, int kind, int64_t depth,
+                        int begins, int64_t rows, int vectors)
 {
     for (int64_t left = rows; left > 0; left -= ROWS, sums += ROWS * COLUMNS, a += size) {
 #define CASE(count)                                                                               \
@@ -296,13 +335,29 @@ INLINED void go_on_down(float *sums, const float *a, int64_t width, int64_t size
             break;                                                                                \
         }                                                                                         \
         if (depth == SOME_IN_PLACE) {                                                             \
-            go_on(sums, a, width, b, pitch, dtype, SOME_IN_PLACE, begins, count);                 \
+            go_on(sums, a, width, b, pitch, dtype, kind, SOME_IN_PLACE, begins, count, vectors);  \
         } else {                                                                                  \
-            go_on(sums, a, width, b, pitch, dtype, depth, begins, count);                         \
+            go_on(sums, a, width, b, pitch, dtype, kind, depth, begins, count, vectors);          \
         }                                                                                         \
         break;
         BY_ROWS(least_of(left, ROWS), CASE)
 #undef CASE
+    }
+}
+
+/* Columns of a half type as they stand in memory, turned pair by pair. */
+static void turn_pairs(char *to, const char *from, int64_t stride, int64_t ahead)
+{
+    enum { PAIR = sizeof(uint32_t) };
+    const turning *turn = &acl_emu_engine_tiles->turn[PAIR][1]; /* FLOATS on each side */
+    for (int64_t first = 0; first < COLUMNS; first += FLOATS) {
+        for (int64_t pair = 0; pair < SOME_PACKED / PAIRS; pair += FLOATS) {
+            const char *lines = from + first * stride + pair * PAIR;
+            for (int64_t n = 0; n < FLOATS; n++) {
+                ask_for(lines + n * stride + FLOATS * PAIR - 1 + ahead, 1, ahead);
+            }
+            turn->square(to + (pair * COLUMNS + first) * PAIR, COLUMNS * PAIR, lines, stride, 0);
+        }
     }
 }
 
@@ -323,16 +378,25 @@ INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int6
                     for (int64_t k = SOME_IN_PLACE; k < 2 * SOME_IN_PLACE; k++) {
                         ask_for(place + k * b->down, COLUMNS * item, 1);
                     }
-                    go_on_down(tile, left, width, size, place, b->down, dtype, deep, d == first, rows);
+                    go_on_down(tile, left, width, size, place, b->down, dtype, LINES, deep, d == first, rows, VECTORS);
                     continue;
                 }
-                const int64_t next = d + SOME_PACKED < depth ? SOME_PACKED * b->down : COLUMNS * b->across - d * b->down;
+                const int64_t next = d + AHEAD < depth ? AHEAD * b->down : COLUMNS * b->across + (AHEAD - depth) * b->down;
                 float numbers[SOME_PACKED * COLUMNS] __attribute__((aligned(VECTOR_BYTES)));
+                if (dtype != F32 && b->down == item && !lowered && count == COLUMNS && deep == SOME_PACKED && !is_crowded(place, b->across)) {
+                    turn_pairs((char *)numbers, place, b->across, next);
+                    go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * PAIRS * item, dtype, PAIRS, deep, d == first, rows, VECTORS);
+                    continue;
+                }
                 pack(numbers, COLUMNS, place, dtype, b->across, b->down, count, deep, next);
                 if (lowered) {
                     lower(numbers, deep * COLUMNS, lowered);
                 }
-                go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * sizeof(float), F32, deep, d == first, rows);
+                if (count > FLOATS) {
+                    go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * sizeof(float), F32, LINES, deep, d == first, rows, VECTORS);
+                } else {
+                    go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * sizeof(float), F32, LINES, deep, d == first, rows, 1);
+                }
             }
         }
         for (int64_t n = 0; n < (columns + COLUMNS - 1) / COLUMNS * COLUMNS * rows; n += FLOATS) {
@@ -380,4 +444,4 @@ static void finish(const tile_end *end, float *sums, int64_t row, int64_t column
     }
 }
 
-const gemm_code PRODUCTS = {ROWS, COLUMNS, WIDTH, pack, lower, multiply, multiply_thin, finish};
+const gemm_code PRODUCTS = {ROWS, COLUMNS, WIDTH, pack, lower, multiply, multiply_rows, multiply_thin, finish};
