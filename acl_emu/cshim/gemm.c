@@ -103,7 +103,7 @@ static void pack_panels(const block *work, float *to, int64_t width, const matri
         for (int64_t panel = first; panel < end; panel++) {
             float *place = to + ((panel - first) * padded(work->depth) + d) * width;
             work->code->pack(place, width, from->memory + panel * tile * stride + d * depth_stride, from->dtype, stride, depth_stride,
-                             at_most(length - panel * tile, width), deep, 0);
+                             at_most(length - panel * tile, width), deep);
             if (work->whole->lowered) {
                 work->code->lower(place, deep * width, work->whole->lowered);
             }
@@ -271,10 +271,10 @@ static void pack_thin(const task *t, float *to, const matrix *a, int64_t depth, 
         const int64_t rows = at_most(t->whole->rows - row, code->rows);
         const char *from = a->memory + row * a->down;
         if (t->whole->rows > 1) {
-            code->pack(to, code->width, from, a->dtype, a->down, a->across, rows, depth, 0);
+            code->pack(to, code->width, from, a->dtype, a->down, a->across, rows, depth);
         } else {
             for (int64_t d = 0; d < depth; d += code->columns) {
-                code->pack(to + d, code->columns, from + d * a->across, a->dtype, a->across, a->across, at_most(depth - d, code->columns), 1, 0);
+                code->pack(to + d, code->columns, from + d * a->across, a->dtype, a->across, a->across, at_most(depth - d, code->columns), 1);
             }
         }
         if (t->whole->lowered) {

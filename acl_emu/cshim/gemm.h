@@ -30,9 +30,8 @@ typedef struct {
     int64_t rows, columns; /* of a tile */
     int64_t width; /* numbers that a row of a packed left matrix takes: at least `rows` */
     /* to[d × width + n] = element n at depth d, of `count` and zeros up to whole vectors; strides in bytes. Depths are written in whole
-     * vectors, too. Of elements that stand in memory those `ahead` bytes on are asked for, unless that is 0. */
-    void (*pack)(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth,
-                 int64_t ahead);
+     * vectors, too. */
+    void (*pack)(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth);
     /* The same numbers as a narrower type holds them; whole vectors. */
     void (*lower)(float *numbers, int64_t count, int64_t how);
     /* The sums of one tile, `columns` of a whole one apart, from packed rows and columns. */

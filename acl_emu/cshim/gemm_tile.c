@@ -107,10 +107,10 @@ INLINED void store(char *to, int64_t stride, int64_t dtype, const float *from, i
     }
 }
 
-/* What is read some steps later, if anything. */
-INLINED void ask_for(const char *first, int64_t size, int64_t wanted)
+/* What is read some steps later. */
+INLINED void ask_for(const char *first, int64_t size)
 {
-    for (int64_t n = 0; wanted && n < size; n += CACHE_LINE) {
+    for (int64_t n = 0; n < size; n += CACHE_LINE) {
         __builtin_prefetch(first + n, 0, 2); /* the first-level cache has no room for it */
     }
 }
@@ -124,8 +124,7 @@ INLINED int is_crowded(const char *lines, int64_t stride)
     return stride % 1024 == 0 && (uintptr_t)lines % CACHE_LINE;
 }
 
-INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth,
-                       int64_t ahead)
+INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth)
 {
     if (stride <= depth_stride) {
         for (int64_t d = 0; d < depth; d++, to += width) {
@@ -144,7 +143,7 @@ INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype
     for (int64_t d = 0; d < depth; d += LINE) {
         const int64_t deep = least_of(depth - d, LINE);
         for (int64_t first = 0; first < width; first += FLOATS) {
-            const char *lines = from + first * stride + d * depth_stride, *later = lines + ahead;
+            const char *lines = from + first * stride + d * depth_stride;
             float own[FLOATS * LINE];
             int64_t pitch = stride;
             if (dtype != F32 || depth_stride != sizeof(float) || deep % FLOATS || count - first < FLOATS || is_crowded(lines, stride)) {
@@ -162,24 +161,20 @@ INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype
                 pitch = LINE * sizeof(float);
             }
             for (int64_t k = 0; k < deep; k += FLOATS) {
-                for (int64_t n = 0; n < FLOATS; n++) {
-                    ask_for(later + n * stride + (k + FLOATS) * depth_stride - 1, 1, ahead);
-                }
                 turn->square((char *)(to + (d + k) * width + first), width * (int64_t)sizeof(float), lines + k * (int64_t)sizeof(float), pitch, 0);
             }
         }
     }
 }
 
-static void pack(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth,
-                 int64_t ahead)
+static void pack(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth)
 {
     if (dtype == F32) {
-        pack_type(to, width, from, F32, stride, depth_stride, count, depth, ahead);
+        pack_type(to, width, from, F32, stride, depth_stride, count, depth);
     } else if (dtype == F16) {
-        pack_type(to, width, from, F16, stride, depth_stride, count, depth, ahead);
+        pack_type(to, width, from, F16, stride, depth_stride, count, depth);
     } else {
-        pack_type(to, width, from, BF16, stride, depth_stride, count, depth, ahead);
+        pack_type(to, width, from, BF16, stride, depth_stride, count, depth);
     }
 }
 
@@ -346,18 +341,25 @@ INLINED void go_on_down(float *sums, const float *a, int64_t width, int64_t size
 }
 
 /* Columns of a half type as they stand in memory, turned pair by pair. */
-static void turn_pairs(char *to, const char *from, int64_t stride, int64_t ahead)
+static void turn_pairs(char *to, const char *from, int64_t stride)
 {
     enum { PAIR = sizeof(uint32_t) };
     const turning *turn = &acl_emu_engine_tiles->turn[PAIR][1]; /* FLOATS on each side */
     for (int64_t first = 0; first < COLUMNS; first += FLOATS) {
         for (int64_t pair = 0; pair < SOME_PACKED / PAIRS; pair += FLOATS) {
             const char *lines = from + first * stride + pair * PAIR;
-            for (int64_t n = 0; n < FLOATS; n++) {
-                ask_for(lines + n * stride + FLOATS * PAIR - 1 + ahead, 1, ahead);
-            }
             turn->square(to + (pair * COLUMNS + first) * PAIR, COLUMNS * PAIR, lines, stride, 0);
         }
+    }
+}
+
+/* Of columns that stand in memory, some at a time so that each is read for a while: what follows, or the beginning of the next ones. */
+INLINED void ask_for_columns(const matrix *b, int64_t item, int64_t d, int64_t depth)
+{
+    const int64_t first = d / SOME_PACKED * SOME_PACKED * COLUMNS / AHEAD % COLUMNS, next = d / AHEAD * AHEAD + AHEAD;
+    const char *place = b->memory + first * b->across + (next < depth ? next * item : COLUMNS * b->across);
+    for (int64_t n = 0; n < COLUMNS * SOME_PACKED / AHEAD; n++, place += b->across) {
+        ask_for(place, AHEAD * item);
     }
 }
 
@@ -376,21 +378,24 @@ INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int6
                 float *tile = pieces + column * rows;
                 if (in_place && count == COLUMNS) {
                     for (int64_t k = SOME_IN_PLACE; k < 2 * SOME_IN_PLACE; k++) {
-                        ask_for(place + k * b->down, COLUMNS * item, 1);
+                        ask_for(place + k * b->down, COLUMNS * item);
                     }
                     go_on_down(tile, left, width, size, place, b->down, dtype, LINES, deep, d == first, rows, VECTORS);
                     continue;
                 }
-                const int64_t next = d + AHEAD < depth ? AHEAD * b->down : COLUMNS * b->across + (AHEAD - depth) * b->down;
                 float numbers[SOME_PACKED * COLUMNS] __attribute__((aligned(VECTOR_BYTES)));
                 if (dtype != F32 && b->down == item && !lowered && count == COLUMNS && deep == SOME_PACKED && !is_crowded(place, b->across)) {
-                    turn_pairs((char *)numbers, place, b->across, next);
+                    turn_pairs((char *)numbers, place, b->across);
+                    ask_for_columns(b, item, d, depth);
                     go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * PAIRS * item, dtype, PAIRS, deep, d == first, rows, VECTORS);
                     continue;
                 }
-                pack(numbers, COLUMNS, place, dtype, b->across, b->down, count, deep, next);
+                pack(numbers, COLUMNS, place, dtype, b->across, b->down, count, deep);
                 if (lowered) {
                     lower(numbers, deep * COLUMNS, lowered);
+                }
+                if (b->down == item) {
+                    ask_for_columns(b, item, d, depth);
                 }
                 if (count > FLOATS) {
                     go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * sizeof(float), F32, LINES, deep, d == first, rows, VECTORS);
