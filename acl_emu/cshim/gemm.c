@@ -455,10 +455,10 @@ static task task_of(const product *p, const int64_t *addresses)
     return t;
 }
 
-/* A batch of products that threads take one by one. */
+/* A batch of products that threads take some at a time. */
 typedef struct {
     const task *first;
-    int64_t count;
+    int64_t count, some;
     float *room;
     atomic_int_fast64_t next, workers;
     atomic_int_fast64_t result;
@@ -482,10 +482,12 @@ static void multiply_batch(void *argument)
     batch *work = argument;
     float *room = work->room + atomic_fetch_add(&work->workers, 1) * room_of(work->first, 1);
     int64_t number;
-    while ((number = atomic_fetch_add(&work->next, 1)) < work->count) {
-        task t = one_of(work->first, number);
-        if (run_task(&t, room, 1) != DONE) {
-            atomic_store(&work->result, NO_ROOM);
+    while ((number = atomic_fetch_add(&work->next, work->some)) < work->count) {
+        for (const int64_t end = at_most(number + work->some, work->count); number < end; number++) {
+            task t = one_of(work->first, number);
+            if (run_task(&t, room, 1) != DONE) {
+                atomic_store(&work->result, NO_ROOM);
+            }
         }
     }
 }
@@ -517,6 +519,7 @@ EXPORT int64_t acl_emu_gemm_run(const product *whole, const int64_t *addresses, 
         return NO_ROOM;
     }
     work.room = room->numbers;
+    work.some = parts_of(work.count, 16 * threads);
     if (side_by_side) {
         acl_emu_engine_together(multiply_batch, &work, at_most(threads, work.count));
     } else {
