@@ -31,7 +31,7 @@ enum {
 /* Floating-point operations in the time that it takes to read or write a number; to be worth waking a thread for, which takes some 10 µs; and
  * of a product that all threads work on together although there is a batch of them. */
 #define FLOPS_OF_A_NUMBER 12.0
-#define WORTH_WAKING 10e6
+#define WORTH_WAKING 4e6
 #define LARGE 100e6
 
 /* The layout is known to acl_emu/matmul.py; the memory of all matrices comes with each call. */
@@ -58,6 +58,7 @@ typedef struct {
     int thin; /* whether the rows are so few that the right matrix is not worth packing */
     int lies; /* whether its rows are contiguous and taken as they are */
     int plain; /* whether sums are where the result is until they are complete */
+    int pieces; /* whether there is one sum only, and a long one */
     int apart; /* whether blocks are worked on side by side, so that each has its own sums */
     float *partial; /* where they are otherwise */
 } task;
@@ -380,16 +381,60 @@ static void join_blocks(const task *t)
     }
 }
 
+/* A row times a column: pieces of the sum that threads take some at a time, side by side in a vector each time. */
+typedef struct {
+    const task *whole;
+    atomic_int_fast64_t next;
+} pieces_apart;
+
+static void multiply_some_pieces(void *argument)
+{
+    pieces_apart *work = argument;
+    const task *t = work->whole;
+    const int64_t whole = t->whole->inner / PIECE, rest = t->whole->inner % PIECE;
+    int64_t first;
+    while ((first = VECTOR * atomic_fetch_add(&work->next, 1)) <= whole) {
+        matrix a = t->a, b = t->b;
+        a.memory += first * PIECE * a.across;
+        b.memory += first * PIECE * b.down;
+        const int64_t count = at_most(whole - first, VECTOR);
+        t->code->multiply_pieces(t->partial + first, &a, &b, t->whole->lowered, count, PIECE);
+        if (rest && count < VECTOR) {
+            a.memory += count * PIECE * a.across;
+            b.memory += count * PIECE * b.down;
+            t->code->multiply_pieces(t->partial + whole, &a, &b, t->whole->lowered, 1, rest);
+        }
+    }
+}
+
+static void run_pieces(const task *t, int64_t threads)
+{
+    const int64_t pieces = parts_of(t->whole->inner, PIECE), each = t->depth / PIECE;
+    pieces_apart work = {.whole = t};
+    acl_emu_engine_together(multiply_some_pieces, &work, at_most(threads, parts_of(pieces, VECTOR)));
+    for (int64_t block = 0; block < t->blocks; block++) {
+        float sums[MOST_WIDTH] __attribute__((aligned(64))) = {t->partial[block * each]};
+        for (int64_t piece = block * each + 1; piece < at_most((block + 1) * each, pieces); piece++) {
+            sums[0] += t->partial[piece];
+        }
+        const tile_end end = end_of(t, block, 0);
+        t->code->finish(&end, sums, 0, 0, 1, 1);
+    }
+}
+
 static int64_t run_task(task *t, float *room, int64_t threads)
 {
     const product *p = t->whole;
-    if (t->blocks > 1 && (t->apart || !t->plain)) {
-        t->partial = malloc((size_t)((t->apart ? t->blocks : 1) * p->rows * t->columns) * sizeof(float));
+    if (t->pieces || (t->blocks > 1 && (t->apart || !t->plain))) {
+        const int64_t sums = t->pieces ? parts_of(p->inner, PIECE) : (t->apart ? t->blocks : 1) * p->rows * t->columns;
+        t->partial = malloc((size_t)sums * sizeof(float));
         if (!t->partial) {
             return NO_ROOM;
         }
     }
-    if (t->apart) {
+    if (t->pieces) {
+        run_pieces(t, threads);
+    } else if (t->apart) {
         blocks_apart work = {.whole = t, .room = room};
         acl_emu_engine_together(multiply_apart, &work, threads);
         join_blocks(t);
@@ -440,7 +485,8 @@ static task task_of(const product *p, const int64_t *addresses)
         .blocks = blocks > 1 ? parts_of(p->inner, depth) : 1,
         .depth = depth,
         .columns = p->columns,
-        .thin = p->rows <= FEW_ROWS && p->columns > 2 * MOST_WIDTH,
+        .thin = p->rows <= FEW_ROWS && p->columns >= 4 * p->rows,
+        .pieces = p->rows * p->columns == 1 && p->inner > PIECE,
         .lies = p->b.across == (p->b.dtype == F32 ? 4 : 2) && !p->lowered,
         .plain = p->out.dtype == F32 && p->out.across == sizeof(float) && !p->adds,
     };
@@ -512,7 +558,7 @@ EXPORT int64_t acl_emu_gemm_run(const product *whole, const int64_t *addresses, 
         threads = 1;
     }
     const int side_by_side = work.count > 1 && (each < WORTH_WAKING || (each < LARGE && work.count >= 4 * threads));
-    first.apart = !side_by_side && threads > 1 && first.blocks >= threads
+    first.apart = !side_by_side && !first.pieces && threads > 1 && first.blocks >= threads
                   && (first.thin ? whole->columns < 2 * LEAST_PART * threads : whole->rows * whole->columns <= FEW_SUMS);
     struct room *room = take_room(side_by_side ? threads * room_of(&first, 1) : room_of(&first, threads));
     if (!room) {

@@ -42,6 +42,8 @@ typedef struct {
      * is packed as it is, others in panels of some size. `pieces` is room for as many sums. */
     void (*multiply_thin)(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t lowered, int64_t depth, int64_t rows,
                           int64_t columns);
+    /* Of a row and a column the sums of pieces that follow each other, or of a part of one. */
+    void (*multiply_pieces)(float *sums, const matrix *a, const matrix *b, int64_t lowered, int64_t count, int64_t depth);
     void (*finish)(const tile_end *end, float *sums, int64_t row, int64_t column, int64_t rows, int64_t columns);
 } gemm_code;
 

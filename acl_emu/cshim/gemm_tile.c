@@ -145,11 +145,11 @@ INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype
         for (int64_t first = 0; first < width; first += FLOATS) {
             const char *lines = from + first * stride + d * depth_stride;
             float own[FLOATS * LINE];
-            int64_t pitch = stride;
+            int64_t pitch = stride, line = (deep + FLOATS - 1) / FLOATS * FLOATS;
             if (dtype != F32 || depth_stride != sizeof(float) || deep % FLOATS || count - first < FLOATS || is_crowded(lines, stride)) {
                 for (int64_t n = 0; n < FLOATS; n++) {
                     for (int64_t k = 0; k < deep; k += FLOATS) {
-                        float *place = own + n * LINE + k;
+                        float *place = own + n * line + k;
                         if (first + n < count) {
                             load(place, lines + n * stride + k * depth_stride, depth_stride, dtype, least_of(deep - k, FLOATS));
                         } else {
@@ -158,7 +158,7 @@ INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype
                     }
                 }
                 lines = (const char *)own;
-                pitch = LINE * sizeof(float);
+                pitch = line * (int64_t)sizeof(float);
             }
             for (int64_t k = 0; k < deep; k += FLOATS) {
                 turn->square((char *)(to + (d + k) * width + first), width * (int64_t)sizeof(float), lines + k * (int64_t)sizeof(float), pitch, 0);
@@ -423,6 +423,30 @@ static void multiply_thin(float *sums, float *pieces, const float *a, int64_t si
     }
 }
 
+static void multiply_pieces(float *sums, const matrix *a, const matrix *b, int64_t lowered, int64_t count, int64_t depth)
+{
+    for (int64_t first = 0; first < count; first += FLOATS) {
+        const int64_t some = least_of(count - first, FLOATS);
+        float_vector sum = all_float(0);
+        for (int64_t d = 0; d < depth; d += LINE) {
+            const int64_t deep = least_of(depth - d, LINE);
+            float left[LINE * FLOATS] __attribute__((aligned(VECTOR_BYTES))), right[LINE * FLOATS] __attribute__((aligned(VECTOR_BYTES)));
+            pack(left, FLOATS, a->memory + (first * PIECE + d) * a->across, a->dtype, PIECE * a->across, a->across, some, deep);
+            pack(right, FLOATS, b->memory + (first * PIECE + d) * b->down, b->dtype, PIECE * b->down, b->down, some, deep);
+            if (lowered) {
+                lower(left, deep * FLOATS, lowered);
+                lower(right, deep * FLOATS, lowered);
+            }
+            for (int64_t k = 0; k < deep; k++) {
+                sum = fma_float(read_float(left + k * FLOATS), read_float(right + k * FLOATS), sum);
+            }
+        }
+        float numbers[FLOATS];
+        write_float(numbers, sum);
+        memcpy(sums + first, numbers, (size_t)some * sizeof(float));
+    }
+}
+
 static void finish(const tile_end *end, float *sums, int64_t row, int64_t column, int64_t rows, int64_t columns)
 {
     for (int64_t r = 0; r < rows; r++, row++) {
@@ -449,4 +473,4 @@ static void finish(const tile_end *end, float *sums, int64_t row, int64_t column
     }
 }
 
-const gemm_code PRODUCTS = {ROWS, COLUMNS, WIDTH, pack, lower, multiply, multiply_rows, multiply_thin, finish};
+const gemm_code PRODUCTS = {ROWS, COLUMNS, WIDTH, pack, lower, multiply, multiply_rows, multiply_thin, multiply_pieces, finish};
