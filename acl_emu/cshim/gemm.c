@@ -538,11 +538,12 @@ static void multiply_batch(void *argument)
     }
 }
 
-/* Floating-point operations, and what it takes to read and write everything, as many of those. */
-static double work_of(const product *p)
+/* Floating-point operations, and what it takes to read and write everything, as many of those. Columns that stand in memory are turned. */
+static double work_of(const task *t)
 {
-    return 2.0 * (double)p->rows * (double)p->inner * (double)p->columns
-           + FLOPS_OF_A_NUMBER * ((double)p->rows * (double)p->inner + (double)p->inner * (double)p->columns + (double)p->rows * (double)p->columns);
+    const double rows = (double)t->whole->rows, inner = (double)t->whole->inner, columns = (double)t->whole->columns;
+    const double turned = t->thin && !t->lies ? inner * columns : 0;
+    return 2 * rows * inner * columns + FLOPS_OF_A_NUMBER * (rows * inner + inner * columns + rows * columns + turned);
 }
 
 /* The addresses are those of both matrices, of the result, and of what is added. */
@@ -553,7 +554,7 @@ EXPORT int64_t acl_emu_gemm_run(const product *whole, const int64_t *addresses, 
     for (int64_t k = 0; k < whole->axes; k++) {
         work.count *= whole->axis[k].length;
     }
-    const double each = work_of(whole);
+    const double each = work_of(&first);
     if (each * (double)work.count < WORTH_WAKING) {
         threads = 1;
     }

@@ -366,7 +366,8 @@ INLINED void ask_for_columns(const matrix *b, int64_t item, int64_t d, int64_t d
 INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t dtype, int64_t lowered, int64_t depth,
                                 int64_t rows, int64_t columns)
 {
-    const int64_t item = item_of(dtype), width = rows == 1 ? 1 : WIDTH, in_place = b->across == item && !lowered, some = in_place ? SOME_IN_PLACE : SOME_PACKED;
+    const int64_t item = item_of(dtype), width = rows == 1 ? 1 : WIDTH, in_place = b->across == item && !lowered && columns >= COLUMNS;
+    const int64_t some = in_place ? SOME_IN_PLACE : SOME_PACKED;
     for (int64_t first = 0; !first || first < depth; first += PIECE) {
         const int64_t end = first + least_of(depth - first, PIECE);
         for (int64_t d = first; d == first || d < end; d += some) {
