@@ -24,7 +24,8 @@ enum {
     FEW_SLIVERS = 2, /* of a product whose rows are not worth packing */
     FEW_ROWS = 16, /* of a thin product */
     THIN_SUMS = 1 << 12, /* of columns that it works on at once: half of a first-level cache */
-    LEAST_PART = 256, MOST_PART = 2048, /* columns that a thread takes of it */
+    LEAST_PART = 256, /* columns that a thread takes of it */
+    MOST_PART = 1 << 13, /* bytes of a row that it takes */
     FEW_SUMS = 1 << 15, /* of a product whose blocks are worked on side by side, if it is not thin */
 };
 
@@ -314,10 +315,12 @@ static void multiply_columns(void *argument)
 
 static void run_thin(const task *t, int64_t first, int64_t end, float *room, int64_t threads)
 {
-    /* Long parts of rows, or many columns, of which each has to begin anew. */
-    const int64_t tile = t->code->columns, part = t->lies ? at_most(parts_of(t->whole->columns, 2 * threads), MOST_PART) : parts_of(t->whole->columns, 16 * threads);
-    thin_blocks work = {.whole = t, .first = first, .end = end, .own = room, .columns = parts_of(part > LEAST_PART ? part : LEAST_PART, tile) * tile};
-    acl_emu_engine_together(multiply_columns, &work, at_most(threads, parts_of(t->whole->columns, work.columns)));
+    /* Long parts of rows, or columns in many parts. */
+    const int64_t tile = t->code->columns, item = t->b.dtype == F32 ? 4 : 2, all = t->whole->columns;
+    const int64_t part = t->lies ? at_most(parts_of(all, threads * item / 2), MOST_PART / item) : parts_of(all, 16 * threads);
+    thin_blocks work = {.whole = t, .first = first, .end = end, .own = room};
+    work.columns = parts_of(part > LEAST_PART ? part : LEAST_PART, tile) * tile;
+    acl_emu_engine_together(multiply_columns, &work, at_most(threads, parts_of(all, work.columns)));
 }
 
 static void run_blocks(const task *t, int64_t first, int64_t end, float *room, int64_t threads)
