@@ -44,7 +44,8 @@ class Sum(NamedTuple):
 def matmul(a: Array, b: Array, out: Array, *, add: bool = False, plus: Sum | None = None, taken: Taken = Taken.UNCHANGED) -> None:
     """``out = a @ b``, or what ``plus`` makes of that, accumulated in FLOAT and rounded once to the type of ``out``.
 
-    Batches of matrices broadcast to that of ``out``; what is added goes to all of them alike. ``add``: ``out += a @ b``, in FLOAT with contiguous rows. What is added may be ``out`` itself, else nothing shares memory with it.
+    Batches of matrices broadcast to that of ``out``; what is added goes to all of them alike.
+    ``add``: ``out += a @ b``, in FLOAT with contiguous rows. What is added may be ``out`` itself, else nothing shares memory with it.
     """
     run = function(FUNCTION, ctypes.c_int64)
     if run is not None:
@@ -76,7 +77,7 @@ def product(a: Layout, b: Layout, out: Layout, *, add: bool = False, plus: Sum |
     """The product of matrices, or of batches of them, that lie like these."""
     batch = _batch(out.shape[:-2], (a, b, out))
     a, b, out = (Layout(matrix.shape[-2:], matrix.strides[-2:], matrix.dtype) for matrix in (a, b, out))
-    while batch and plus is None and (joined := _one_below_the_other(a, b, out, batch[-1])):
+    while batch and plus is None and (joined := _one_below_the_other(a, out, batch[-1])):
         (a, out), _ = joined, batch.pop()
     (rows, inner), columns = a.shape, b.shape[1]
     added = out if plus is None else plus.added
@@ -111,15 +112,17 @@ def _batch(shape: Sequence[int], matrices: Sequence[Layout]) -> list[_Axis]:
     return [_Axis(length, tuple(each)) for length, *each in zip(shape, *strides, strict=True) if length > 1]
 
 
-def _one_below_the_other(a: Layout, b: Layout, out: Layout, axis: _Axis) -> tuple[Layout, Layout] | None:
+def _one_below_the_other(a: Layout, out: Layout, axis: _Axis) -> tuple[Layout, Layout] | None:
     """The left matrices of a batch as one, and the results; None where they do not lie like that, or right matrices differ."""
-    rows = a.shape[0]
-    if axis.strides[1] or (rows > 1 and any(axis.strides[k] != rows * matrix.strides[0] for k, matrix in ((0, a), (2, out)))):
+    rows, (left, right, result) = a.shape[0], axis.strides
+    if right or (rows > 1 and (left != rows * a.strides[0] or result != rows * out.strides[0])):
         return None
-    return tuple(
-        Layout((rows * axis.length, matrix.shape[1]), (matrix.strides[0] if rows > 1 else axis.strides[k], matrix.strides[1]), matrix.dtype)
-        for k, matrix in ((0, a), (2, out))
+    downs = (a.strides[0], out.strides[0]) if rows > 1 else (left, result)
+    lefts, results = (
+        Layout((rows * axis.length, matrix.shape[1]), (down, matrix.strides[1]), matrix.dtype)
+        for matrix, down in zip((a, out), downs, strict=True)
     )
+    return lefts, results
 
 
 class _Matrix(NamedTuple):

@@ -53,7 +53,7 @@ import hashlib, numpy as np
 from acl_emu.matmul import Sum, matmul
 SHAPES = (
     *((64, 512, 64), (512, 64, 64), (64, 64, 512), (1024, 300, 700), (1, 4096, 64), (33, 4097, 31), (300, 64, 5000), (700, 3000, 9)),
-    *((1, 2100, 2000), (3, 700, 4000), (9, 20000, 100), (8, 30000, 8), (100000, 5, 7)),
+    *((1, 2100, 2000), (3, 700, 4000), (9, 20000, 100), (8, 30000, 8), (100000, 5, 7), (1, 1000000, 1)),
 )
 for rows, inner, columns in SHAPES:
     rng = np.random.default_rng(0)
@@ -62,7 +62,8 @@ for rows, inner, columns in SHAPES:
     matmul(a, b, out)
     matmul(a, b, halves, plus=Sum(halves, 0.1, 0.3))
     print(hashlib.sha256(out.tobytes() + halves.tobytes()).hexdigest())
-a, b, out = rng.standard_normal((300, 20, 30), np.float32), rng.standard_normal((300, 30, 40), np.float32), np.empty((300, 20, 40), np.float32)
+a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((300, 20, 30), (300, 30, 40)))
+out = np.empty((300, 20, 40), np.float32)
 matmul(a, b, out)
 print(hashlib.sha256(out.tobytes()).hexdigest())
 """
@@ -71,7 +72,7 @@ print(hashlib.sha256(out.tobytes()).hexdigest())
 def test_numbers_of_threads_agree() -> None:
     runs = [run_python(CODE, ACL_EMU_THREADS=count) for count in ("1", "2", "3")]
     assert all(run.returncode == 0 for run in runs), [run.stderr for run in runs]
-    assert len(runs[0].stdout.splitlines()) == 14
+    assert len(runs[0].stdout.splitlines()) == 15
     assert runs[0].stdout == runs[1].stdout == runs[2].stdout
 
 

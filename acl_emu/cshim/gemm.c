@@ -1,5 +1,8 @@
 /* Matrix products on all threads: blocks of both matrices are packed, one so that the threads share it, and multiplied tile by tile.
  *
+ * A matrix that is used for few rows or columns only is not worth packing, and read as it lies. Threads share a product by its columns or rows,
+ * or by parts of its sums where those are few and long; of a batch of small ones each takes whole products.
+ *
  * What is added to what, and when, depends on the length of the sums only: the bits of a result depend neither on the threads nor on how
  * matrices lie. */
 #include "gemm.h"
@@ -216,8 +219,8 @@ static void run_block(block *work, int64_t first_depth)
 /* Where the sums of a block are until they are complete. */
 static matrix sums_of(const task *t, int64_t block, int64_t column)
 {
-    const int64_t pitch = t->columns * (int64_t)sizeof(float);
-    return (matrix){(char *)t->partial + (t->apart ? block * t->whole->rows * pitch : 0) - column * (int64_t)sizeof(float), F32, pitch, sizeof(float)};
+    const int64_t pitch = t->columns * (int64_t)sizeof(float), before = t->apart ? block * t->whole->rows * pitch : 0;
+    return (matrix){(char *)t->partial + before - column * (int64_t)sizeof(float), F32, pitch, sizeof(float)};
 }
 
 /* What becomes of the sums of a block after those before it, in columns from this one on. */

@@ -320,8 +320,8 @@ INLINED void go_on(float *sums, const float *a, int64_t width, const char *b, in
 }
 
 /* The same for all rows of a thin product, a tile below the other. */
-INLINED void go_on_down(float *sums, const float *a, int64_t width, int64_t size, const char *b, int64_t pitch, int64_t dtype, int kind, int64_t depth,
-                        int begins, int64_t rows, int vectors)
+INLINED void go_on_down(float *sums, const float *a, int64_t width, int64_t size, const char *b, int64_t pitch, int64_t dtype, int kind,
+                        int64_t depth, int begins, int64_t rows, int vectors)
 {
     for (int64_t left = rows; left > 0; left -= ROWS, sums += ROWS * COLUMNS, a += size) {
 #define CASE(count)                                                                               \
@@ -363,8 +363,8 @@ INLINED void ask_for_columns(const matrix *b, int64_t item, int64_t d, int64_t d
     }
 }
 
-INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t dtype, int64_t lowered, int64_t depth,
-                                int64_t rows, int64_t columns)
+INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t dtype, int64_t lowered,
+                                int64_t depth, int64_t rows, int64_t columns)
 {
     const int64_t item = item_of(dtype), width = rows == 1 ? 1 : WIDTH, in_place = b->across == item && !lowered && columns >= COLUMNS;
     const int64_t some = in_place ? SOME_IN_PLACE : SOME_PACKED;
