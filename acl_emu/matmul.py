@@ -19,8 +19,6 @@ from acl_emu.native.program import DTYPES
 
 Array = npt.NDArray[Any]
 
-# Waking a thread costs some 10 µs.
-_THREADED_FLOPS = 10e6
 # With fewer columns than rows, and less than these, it is the transposed product that makes use of whole vectors.
 _FEW_COLUMNS = 16
 FUNCTION = "acl_emu_gemm_run"
@@ -46,6 +44,7 @@ class Sum(NamedTuple):
 def matmul(a: Array, b: Array, out: Array, *, add: bool = False, plus: Sum | None = None, taken: Taken = Taken.UNCHANGED) -> None:
     """``out = a @ b``, or what ``plus`` makes of that, accumulated in FLOAT and rounded once to the type of ``out``.
 
+    Batches of matrices broadcast to that of ``out``; what is added goes to all of them alike.
     ``add``: ``out += a @ b``, in FLOAT with contiguous rows. What is added may be ``out`` itself, else nothing shares memory with it.
     """
     run = function(FUNCTION, ctypes.c_int64)
@@ -54,8 +53,7 @@ def matmul(a: Array, b: Array, out: Array, *, add: bool = False, plus: Sum | Non
         call = product(*map(layout_of, (a, b, out)), add=add, plus=layout, taken=taken)
         arrays = [array.ctypes.data for array in (a, b, out, *(() if plus is None else (plus.added,)))]
         addresses = (ctypes.c_int64 * len(arrays))(*(arrays[place] for place in call.order))
-        threads = soc.threads() if call.threaded else 1
-        if run((ctypes.c_int64 * len(call.numbers))(*call.numbers), addresses, ctypes.c_int64(threads)) == DONE:
+        if run((ctypes.c_int64 * len(call.numbers))(*call.numbers), addresses, ctypes.c_int64(soc.threads())) == DONE:
             return
     with np.errstate(all="ignore"):
         total = np.matmul(*(rounded(matrix.astype(np.float32, copy=False), taken) for matrix in (a, b)))
@@ -68,16 +66,19 @@ def matmul(a: Array, b: Array, out: Array, *, add: bool = False, plus: Sum | Non
 
 
 class Product(NamedTuple):
-    """A product, as ``acl_emu_gemm_run`` does it."""
+    """A product or a batch of them, as ``acl_emu_gemm_run`` does it."""
 
     numbers: tuple[int, ...]
     order: tuple[int, ...]
     """Of the addresses of both matrices, the result and what is added."""
-    threaded: bool
 
 
 def product(a: Layout, b: Layout, out: Layout, *, add: bool = False, plus: Sum | None = None, taken: Taken = Taken.UNCHANGED) -> Product:
-    """The product of matrices that lie like these."""
+    """The product of matrices, or of batches of them, that lie like these."""
+    batch = _batch(out.shape[:-2], (a, b, out))
+    a, b, out = (Layout(matrix.shape[-2:], matrix.strides[-2:], matrix.dtype) for matrix in (a, b, out))
+    while batch and plus is None and (joined := _one_below_the_other(a, out, batch[-1])):
+        (a, out), _ = joined, batch.pop()
     (rows, inner), columns = a.shape, b.shape[1]
     added = out if plus is None else plus.added
     layouts = ((a, (rows, inner)), (b, (inner, columns)), (out, (rows, columns)), (added, (rows, columns)))
@@ -91,9 +92,37 @@ def product(a: Layout, b: Layout, out: Layout, *, add: bool = False, plus: Sum |
         matrices[2] = matrices[2]._replace(across=item)
     lying = [number for _, *numbers in matrices for number in (0, *numbers)]
     factors = np.array((1, 0) if plus is None else plus[1:], np.float32).astype(np.float64).view(np.int64).tolist()
-    numbers = (rows, inner, columns, *lying, *factors, int(taken), int(add), int(plus is not None))
-    order = tuple(matrix.place for matrix in matrices[: 3 if plus is None else 4])
-    return Product(numbers, order, 2.0 * rows * inner * columns >= _THREADED_FLOPS)
+    axes = [number for axis in batch for number in (axis.length, *(axis.strides[matrix.place] for matrix in matrices[:3]))]
+    numbers = (rows, inner, columns, *lying, *factors, int(taken), int(add), int(plus is not None), len(batch), *axes)
+    return Product(numbers, tuple(matrix.place for matrix in matrices[: 3 if plus is None else 4]))
+
+
+class _Axis(NamedTuple):
+    length: int
+    strides: tuple[int, ...]
+    """Bytes between the matrices of each operand."""
+
+
+def _batch(shape: Sequence[int], matrices: Sequence[Layout]) -> list[_Axis]:
+    """The axes of a batch, for all that broadcast to it."""
+    strides = []
+    for matrix in matrices:
+        own = [stride if length > 1 else 0 for length, stride in zip(matrix.shape[:-2], matrix.strides[:-2], strict=True)]
+        strides.append([0] * (len(shape) - len(own)) + own)
+    return [_Axis(length, tuple(each)) for length, *each in zip(shape, *strides, strict=True) if length > 1]
+
+
+def _one_below_the_other(a: Layout, out: Layout, axis: _Axis) -> tuple[Layout, Layout] | None:
+    """The left matrices of a batch as one, and the results; None where they do not lie like that, or right matrices differ."""
+    rows, (left, right, result) = a.shape[0], axis.strides
+    if right or (rows > 1 and (left != rows * a.strides[0] or result != rows * out.strides[0])):
+        return None
+    downs = (a.strides[0], out.strides[0]) if rows > 1 else (left, result)
+    lefts, results = (
+        Layout((rows * axis.length, matrix.shape[1]), (down, matrix.strides[1]), matrix.dtype)
+        for matrix, down in zip((a, out), downs, strict=True)
+    )
+    return lefts, results
 
 
 class _Matrix(NamedTuple):

@@ -400,6 +400,11 @@ def _matmul(d: Draw) -> Arguments:
     return {"self": d.normal((rows, inner)), "mat2": d.normal((inner, columns)), "out": d.room((rows, columns)), "cubeMathType": 0}
 
 
+def _row_times_matrix(d: Draw) -> Arguments:
+    inner, columns = d.matrix
+    return {"self": d.normal((1, inner)), "mat2": d.normal(), "out": d.room((1, columns)), "cubeMathType": 0}
+
+
 def _addmm(inplace: bool) -> Maker:
     def make(d: Draw) -> Arguments:
         rows, inner, columns = _PRODUCT[d.size]
@@ -592,6 +597,7 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("aclnnChamferDistanceBackward", _chamfer, kind="index", dtypes=("float32", "float16")),
     Subject("aclnnMatmul", _matmul, kind="product", products=1),
     Subject("aclnnMm", _matmul, kind="product", products=1),
+    Subject("aclnnMm", _row_times_matrix, "one row", kind="row"),  # what counts is to read the matrix
     Subject("aclnnAddmm", _addmm(False), kind="product", products=1),
     Subject("aclnnInplaceAddmm", _addmm(True), kind="product", products=1),
     Subject("aclnnFusedLinearOnlineMaxSum", _online(False), "saving", kind="product", products=1, dtypes=_HALVES),

@@ -10,7 +10,15 @@ import pytest
 from acl_emu import matmul as module
 from acl_emu.matmul import matmul
 from tests.conftest import run_python
-from tests.native.products import SHAPES, check_bits, check_rounded_factors, check_special_numbers, check_values
+from tests.native.products import (
+    SHAPES,
+    check_batches,
+    check_bits,
+    check_few_rows,
+    check_rounded_factors,
+    check_special_numbers,
+    check_values,
+)
 
 
 @pytest.mark.parametrize(("rows", "inner", "columns"), SHAPES)
@@ -19,10 +27,19 @@ def test_values(rows: int, inner: int, columns: int) -> None:
     check_bits(rows, inner, columns)
 
 
-@pytest.mark.parametrize(("rows", "inner", "columns"), [(4, 5, 6), (31, 300, 67), (500, 260, 45)])
+@pytest.mark.parametrize(("rows", "inner", "columns"), [(4, 5, 6), (31, 300, 67), (500, 260, 45), (5, 300, 100)])
 def test_special_numbers(rows: int, inner: int, columns: int) -> None:
     check_special_numbers(rows, inner, columns)
     check_rounded_factors(rows, inner, columns)
+
+
+@pytest.mark.parametrize(("inner", "columns"), [(3, 90), (64, 700), (300, 130), (512, 96), (2100, 100), (5000, 1200)])
+def test_few_rows(inner: int, columns: int) -> None:
+    check_few_rows(inner, columns)
+
+
+def test_batches() -> None:
+    check_batches()
 
 
 def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,7 +51,10 @@ def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 CODE = """
 import hashlib, numpy as np
 from acl_emu.matmul import Sum, matmul
-SHAPES = ((64, 512, 64), (512, 64, 64), (64, 64, 512), (1024, 300, 700), (1, 4096, 64), (33, 4097, 31), (300, 64, 5000), (700, 3000, 9))
+SHAPES = (
+    *((64, 512, 64), (512, 64, 64), (64, 64, 512), (1024, 300, 700), (1, 4096, 64), (33, 4097, 31), (300, 64, 5000), (700, 3000, 9)),
+    *((1, 2100, 2000), (3, 700, 4000), (9, 20000, 100), (8, 30000, 8), (100000, 5, 7), (1, 1000000, 1)),
+)
 for rows, inner, columns in SHAPES:
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((rows, inner), (inner, columns)))
@@ -42,13 +62,17 @@ for rows, inner, columns in SHAPES:
     matmul(a, b, out)
     matmul(a, b, halves, plus=Sum(halves, 0.1, 0.3))
     print(hashlib.sha256(out.tobytes() + halves.tobytes()).hexdigest())
+a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((300, 20, 30), (300, 30, 40)))
+out = np.empty((300, 20, 40), np.float32)
+matmul(a, b, out)
+print(hashlib.sha256(out.tobytes()).hexdigest())
 """
 
 
 def test_numbers_of_threads_agree() -> None:
     runs = [run_python(CODE, ACL_EMU_THREADS=count) for count in ("1", "2", "3")]
     assert all(run.returncode == 0 for run in runs), [run.stderr for run in runs]
-    assert len(runs[0].stdout.splitlines()) == 8
+    assert len(runs[0].stdout.splitlines()) == 15
     assert runs[0].stdout == runs[1].stdout == runs[2].stdout
 
 

@@ -14,6 +14,11 @@ enum { MOST_ROWS = 14, COLUMNS = VECTORS * FLOATS, WIDTH = (ROWS + FLOATS - 1) /
 
 #define INLINED static inline __attribute__((always_inline))
 
+INLINED int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 INLINED int64_t item_of(int64_t dtype)
 {
     return dtype == F32 ? sizeof(float) : sizeof(uint16_t);
@@ -30,13 +35,17 @@ INLINED void copy_items(char *to, int64_t to_stride, const char *from, int64_t f
     }
 }
 
-/* Contiguous elements as floats; whole vectors. */
+/* A vector of contiguous elements as floats. */
+INLINED float_vector read_any(const char *from, int64_t dtype)
+{
+    return dtype == F32 ? read_float((const float *)from) : dtype == F16 ? read_f16((const uint16_t *)from) : read_bf16((const uint16_t *)from);
+}
+
+/* The same for whole vectors. */
 INLINED void load_whole(float *to, const char *from, int64_t dtype, int64_t count)
 {
     for (int64_t n = 0; n < count; n += FLOATS) {
-        const char *place = from + n * item_of(dtype);
-        write_float(to + n, dtype == F32 ? read_float((const float *)place)
-                            : dtype == F16 ? read_f16((const uint16_t *)place) : read_bf16((const uint16_t *)place));
+        write_float(to + n, read_any(from + n * item_of(dtype), dtype));
     }
 }
 
@@ -98,6 +107,23 @@ INLINED void store(char *to, int64_t stride, int64_t dtype, const float *from, i
     }
 }
 
+/* What is read some steps later. */
+INLINED void ask_for(const char *first, int64_t size)
+{
+    for (int64_t n = 0; n < size; n += CACHE_LINE) {
+        __builtin_prefetch(first + n, 0, 2); /* the first-level cache has no room for it */
+    }
+}
+
+/* Elements of a line that are turned one after the other. */
+enum { LINE = 64 };
+
+/* Whether lines drive each other out of the first-level cache before the rest of them is turned: such lines are copied. */
+INLINED int is_crowded(const char *lines, int64_t stride)
+{
+    return stride % 1024 == 0 && (uintptr_t)lines % CACHE_LINE;
+}
+
 INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype, int64_t stride, int64_t depth_stride, int64_t count, int64_t depth)
 {
     if (stride <= depth_stride) {
@@ -114,24 +140,29 @@ INLINED void pack_type(float *to, int64_t width, const char *from, int64_t dtype
         return;
     }
     const turning *turn = &acl_emu_engine_tiles->turn[sizeof(float)][1]; /* FLOATS on each side */
-    for (int64_t d = 0; d < depth; d += FLOATS) {
-        const int64_t deep = depth - d < FLOATS ? depth - d : FLOATS;
+    for (int64_t d = 0; d < depth; d += LINE) {
+        const int64_t deep = least_of(depth - d, LINE);
         for (int64_t first = 0; first < width; first += FLOATS) {
             const char *lines = from + first * stride + d * depth_stride;
-            float square[FLOATS * FLOATS];
-            int64_t pitch = stride;
-            if (dtype != F32 || depth_stride != sizeof(float) || deep < FLOATS || count - first < FLOATS) {
+            float own[FLOATS * LINE];
+            int64_t pitch = stride, line = (deep + FLOATS - 1) / FLOATS * FLOATS;
+            if (dtype != F32 || depth_stride != sizeof(float) || deep % FLOATS || count - first < FLOATS || is_crowded(lines, stride)) {
                 for (int64_t n = 0; n < FLOATS; n++) {
-                    if (first + n < count) {
-                        load(square + n * FLOATS, lines + n * stride, depth_stride, dtype, deep);
-                    } else {
-                        write_float(square + n * FLOATS, all_float(0));
+                    for (int64_t k = 0; k < deep; k += FLOATS) {
+                        float *place = own + n * line + k;
+                        if (first + n < count) {
+                            load(place, lines + n * stride + k * depth_stride, depth_stride, dtype, least_of(deep - k, FLOATS));
+                        } else {
+                            write_float(place, all_float(0));
+                        }
                     }
                 }
-                lines = (const char *)square;
-                pitch = VECTOR_BYTES;
+                lines = (const char *)own;
+                pitch = line * (int64_t)sizeof(float);
             }
-            turn->square((char *)(to + d * width + first), width * (int64_t)sizeof(float), lines, pitch, 0);
+            for (int64_t k = 0; k < deep; k += FLOATS) {
+                turn->square((char *)(to + (d + k) * width + first), width * (int64_t)sizeof(float), lines + k * (int64_t)sizeof(float), pitch, 0);
+            }
         }
     }
 }
@@ -162,9 +193,57 @@ static void lower(float *numbers, int64_t count, int64_t how)
     }
 }
 
-INLINED void multiply_tile(float *sums, const float *a, const float *b, int64_t depth, int rows, int vectors)
+/* How the right matrix lies: one depth after the other, or numbers of half types of two depths side by side. */
+enum { LINES = 1, PAIRS = 2 };
+
+/* A vector of columns, of pairs those of one depth or of the other. */
+INLINED float_vector read_columns(const char *from, int64_t dtype, int kind, int place)
 {
-    for (int64_t first = 0; !first || first < depth; first += PIECE) {
+    if (kind == LINES) {
+        return read_any(from, dtype);
+    }
+    float_bits pairs;
+    memcpy(&pairs, from, sizeof pairs);
+    if (dtype == BF16) {
+        return (float_vector)(place ? pairs & 0xFFFF0000 : pairs << 16);
+    }
+    const half_vector halves = upper_halves(place ? pairs : pairs << 16);
+    return read_f16((const uint16_t *)&halves);
+}
+
+/* sum[r][v] += row r × column v, one depth after the other; numbers between rows and depths of the left matrix, bytes between lines of the right. */
+INLINED void add_products(float_vector sum[MOST_ROWS][VECTORS], const float *a, int64_t down, int64_t across, const char *b, int64_t pitch,
+                          int64_t dtype, int kind, int64_t depth, int rows, int vectors)
+{
+    for (; depth > 0; depth -= kind, b += pitch) {
+#pragma GCC unroll 2
+        for (int place = 0; place < kind; place++, a += across) {
+            float_vector columns[VECTORS];
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++) {
+                columns[v] = read_columns(b + v * FLOATS * item_of(dtype) * kind, dtype, kind, place);
+            }
+#pragma GCC unroll 14
+            for (int r = 0; r < rows; r++) {
+                const float_vector number = all_float(a[r * down]);
+#pragma GCC unroll 2
+                for (int v = 0; v < vectors; v++) {
+                    sum[r][v] = fma_float(number, columns[v], sum[r][v]);
+                }
+            }
+        }
+    }
+}
+
+/* What is written for a number of rows and vectors that are known. */
+#define BY_ROWS(rows, CASE)                                                                                                         \
+    switch (rows) {                                                                                                                 \
+        CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14)        \
+    }
+
+INLINED void multiply_tile(float *sums, const float *a, int64_t down, int64_t across, const float *b, int64_t depth, int rows, int vectors)
+{
+    for (int64_t first = 0; !first || first < depth; first += PIECE, a += PIECE * across, b += PIECE * COLUMNS) {
         float_vector sum[MOST_ROWS][VECTORS];
 #pragma GCC unroll 14
         for (int r = 0; r < rows; r++) {
@@ -173,21 +252,7 @@ INLINED void multiply_tile(float *sums, const float *a, const float *b, int64_t 
                 sum[r][v] = all_float(0);
             }
         }
-        for (int64_t left = depth - first < PIECE ? depth - first : PIECE; left > 0; left--, a += WIDTH, b += COLUMNS) {
-            float_vector columns[VECTORS];
-#pragma GCC unroll 2
-            for (int v = 0; v < vectors; v++) {
-                columns[v] = read_float(b + v * FLOATS);
-            }
-#pragma GCC unroll 14
-            for (int r = 0; r < rows; r++) {
-                const float_vector number = all_float(a[r]);
-#pragma GCC unroll 2
-                for (int v = 0; v < vectors; v++) {
-                    sum[r][v] = fma_float(number, columns[v], sum[r][v]);
-                }
-            }
-        }
+        add_products(sum, a, down, across, (const char *)b, COLUMNS * sizeof(float), F32, LINES, least_of(depth - first, PIECE), rows, vectors);
 #pragma GCC unroll 14
         for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 2
@@ -199,23 +264,188 @@ INLINED void multiply_tile(float *sums, const float *a, const float *b, int64_t 
     }
 }
 
+#define TILE(count, down, across)                                                 \
+    case count:                                                                   \
+        if (count > ROWS) {                                                       \
+            break;                                                                \
+        }                                                                         \
+        if (columns > FLOATS) {                                                   \
+            multiply_tile(sums, a, down, across, b, depth, count, VECTORS);       \
+        } else {                                                                  \
+            multiply_tile(sums, a, down, across, b, depth, count, 1);             \
+        }                                                                         \
+        break;
+
 static void multiply(float *sums, const float *a, const float *b, int64_t depth, int64_t rows, int64_t columns)
 {
-#define CASE(count)                                                      \
-    case count:                                                          \
-        if (count > ROWS) {                                              \
-            break;                                                       \
-        }                                                                \
-        if (columns > FLOATS) {                                          \
-            multiply_tile(sums, a, b, depth, count, VECTORS);            \
-        } else {                                                         \
-            multiply_tile(sums, a, b, depth, count, 1);                  \
-        }                                                                \
-        break;
-    switch (rows) {
-        CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14)
-    }
+#define CASE(count) TILE(count, 1, WIDTH)
+    BY_ROWS(rows, CASE)
 #undef CASE
+}
+
+static void multiply_rows(float *sums, const float *a, int64_t down, const float *b, int64_t depth, int64_t rows, int64_t columns)
+{
+#define CASE(count) TILE(count, down, 1)
+    BY_ROWS(rows, CASE)
+#undef CASE
+}
+#undef TILE
+
+/* Depths of a thin product that are worked on at a time: of a right matrix as it lies, and of what is packed. */
+enum { SOME_IN_PLACE = 8, SOME_PACKED = 32 };
+
+/* Depths between what is packed of columns that stand in memory and what is asked for. */
+enum { AHEAD = 128 };
+
+/* Some depths more of the sums of a tile, or the first ones. */
+INLINED void go_on(float *sums, const float *a, int64_t width, const char *b, int64_t pitch, int64_t dtype, int kind, int64_t depth, int begins,
+                   int rows, int vectors)
+{
+    float_vector sum[MOST_ROWS][VECTORS];
+#pragma GCC unroll 14
+    for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) {
+            sum[r][v] = begins ? all_float(0) : read_float(sums + r * COLUMNS + v * FLOATS);
+        }
+    }
+    add_products(sum, a, 1, rows == 1 ? width : WIDTH, b, pitch, dtype, kind, depth, rows, vectors);
+#pragma GCC unroll 14
+    for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) {
+            write_float(sums + r * COLUMNS + v * FLOATS, sum[r][v]);
+        }
+    }
+}
+
+/* The same for all rows of a thin product, a tile below the other. */
+INLINED void go_on_down(float *sums, const float *a, int64_t width, int64_t size, const char *b, int64_t pitch, int64_t dtype, int kind,
+                        int64_t depth, int begins, int64_t rows, int vectors)
+{
+    for (int64_t left = rows; left > 0; left -= ROWS, sums += ROWS * COLUMNS, a += size) {
+#define CASE(count)                                                                               \
+    case count:                                                                                   \
+        if (count > ROWS) {                                                                       \
+            break;                                                                                \
+        }                                                                                         \
+        if (depth == SOME_IN_PLACE) {                                                             \
+            go_on(sums, a, width, b, pitch, dtype, kind, SOME_IN_PLACE, begins, count, vectors);  \
+        } else {                                                                                  \
+            go_on(sums, a, width, b, pitch, dtype, kind, depth, begins, count, vectors);          \
+        }                                                                                         \
+        break;
+        BY_ROWS(least_of(left, ROWS), CASE)
+#undef CASE
+    }
+}
+
+/* Columns of a half type as they stand in memory, turned pair by pair. */
+static void turn_pairs(char *to, const char *from, int64_t stride)
+{
+    enum { PAIR = sizeof(uint32_t) };
+    const turning *turn = &acl_emu_engine_tiles->turn[PAIR][1]; /* FLOATS on each side */
+    for (int64_t first = 0; first < COLUMNS; first += FLOATS) {
+        for (int64_t pair = 0; pair < SOME_PACKED / PAIRS; pair += FLOATS) {
+            const char *lines = from + first * stride + pair * PAIR;
+            turn->square(to + (pair * COLUMNS + first) * PAIR, COLUMNS * PAIR, lines, stride, 0);
+        }
+    }
+}
+
+/* Of columns that stand in memory, some at a time so that each is read for a while: what follows, or the beginning of the next ones. */
+INLINED void ask_for_columns(const matrix *b, int64_t item, int64_t d, int64_t depth)
+{
+    const int64_t first = d / SOME_PACKED * SOME_PACKED * COLUMNS / AHEAD % COLUMNS, next = d / AHEAD * AHEAD + AHEAD;
+    const char *place = b->memory + first * b->across + (next < depth ? next * item : COLUMNS * b->across);
+    for (int64_t n = 0; n < COLUMNS * SOME_PACKED / AHEAD; n++, place += b->across) {
+        ask_for(place, AHEAD * item);
+    }
+}
+
+INLINED void multiply_thin_type(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t dtype, int64_t lowered,
+                                int64_t depth, int64_t rows, int64_t columns)
+{
+    const int64_t item = item_of(dtype), width = rows == 1 ? 1 : WIDTH, in_place = b->across == item && !lowered && columns >= COLUMNS;
+    const int64_t some = in_place ? SOME_IN_PLACE : SOME_PACKED;
+    for (int64_t first = 0; !first || first < depth; first += PIECE) {
+        const int64_t end = first + least_of(depth - first, PIECE);
+        for (int64_t d = first; d == first || d < end; d += some) {
+            const int64_t deep = least_of(end - d, some);
+            const float *left = a + d * width;
+            for (int64_t column = 0; column < columns; column += COLUMNS) {
+                const int64_t count = least_of(columns - column, COLUMNS);
+                const char *place = b->memory + d * b->down + column * b->across;
+                float *tile = pieces + column * rows;
+                if (in_place && count == COLUMNS) {
+                    for (int64_t k = SOME_IN_PLACE; k < 2 * SOME_IN_PLACE; k++) {
+                        ask_for(place + k * b->down, COLUMNS * item);
+                    }
+                    go_on_down(tile, left, width, size, place, b->down, dtype, LINES, deep, d == first, rows, VECTORS);
+                    continue;
+                }
+                float numbers[SOME_PACKED * COLUMNS] __attribute__((aligned(VECTOR_BYTES)));
+                if (dtype != F32 && b->down == item && !lowered && count == COLUMNS && deep == SOME_PACKED && !is_crowded(place, b->across)) {
+                    turn_pairs((char *)numbers, place, b->across);
+                    ask_for_columns(b, item, d, depth);
+                    go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * PAIRS * item, dtype, PAIRS, deep, d == first, rows, VECTORS);
+                    continue;
+                }
+                pack(numbers, COLUMNS, place, dtype, b->across, b->down, count, deep);
+                if (lowered) {
+                    lower(numbers, deep * COLUMNS, lowered);
+                }
+                if (b->down == item) {
+                    ask_for_columns(b, item, d, depth);
+                }
+                if (count > FLOATS) {
+                    go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * sizeof(float), F32, LINES, deep, d == first, rows, VECTORS);
+                } else {
+                    go_on_down(tile, left, width, size, (const char *)numbers, COLUMNS * sizeof(float), F32, LINES, deep, d == first, rows, 1);
+                }
+            }
+        }
+        for (int64_t n = 0; n < (columns + COLUMNS - 1) / COLUMNS * COLUMNS * rows; n += FLOATS) {
+            const float_vector piece = read_float(pieces + n);
+            write_float(sums + n, first ? read_float(sums + n) + piece : piece);
+        }
+    }
+}
+
+static void multiply_thin(float *sums, float *pieces, const float *a, int64_t size, const matrix *b, int64_t lowered, int64_t depth, int64_t rows,
+                          int64_t columns)
+{
+    if (b->dtype == F32) {
+        multiply_thin_type(sums, pieces, a, size, b, F32, lowered, depth, rows, columns);
+    } else if (b->dtype == F16) {
+        multiply_thin_type(sums, pieces, a, size, b, F16, lowered, depth, rows, columns);
+    } else {
+        multiply_thin_type(sums, pieces, a, size, b, BF16, lowered, depth, rows, columns);
+    }
+}
+
+static void multiply_pieces(float *sums, const matrix *a, const matrix *b, int64_t lowered, int64_t count, int64_t depth)
+{
+    for (int64_t first = 0; first < count; first += FLOATS) {
+        const int64_t some = least_of(count - first, FLOATS);
+        float_vector sum = all_float(0);
+        for (int64_t d = 0; d < depth; d += LINE) {
+            const int64_t deep = least_of(depth - d, LINE);
+            float left[LINE * FLOATS] __attribute__((aligned(VECTOR_BYTES))), right[LINE * FLOATS] __attribute__((aligned(VECTOR_BYTES)));
+            pack(left, FLOATS, a->memory + (first * PIECE + d) * a->across, a->dtype, PIECE * a->across, a->across, some, deep);
+            pack(right, FLOATS, b->memory + (first * PIECE + d) * b->down, b->dtype, PIECE * b->down, b->down, some, deep);
+            if (lowered) {
+                lower(left, deep * FLOATS, lowered);
+                lower(right, deep * FLOATS, lowered);
+            }
+            for (int64_t k = 0; k < deep; k++) {
+                sum = fma_float(read_float(left + k * FLOATS), read_float(right + k * FLOATS), sum);
+            }
+        }
+        float numbers[FLOATS];
+        write_float(numbers, sum);
+        memcpy(sums + first, numbers, (size_t)some * sizeof(float));
+    }
 }
 
 static void finish(const tile_end *end, float *sums, int64_t row, int64_t column, int64_t rows, int64_t columns)
@@ -244,4 +474,4 @@ static void finish(const tile_end *end, float *sums, int64_t row, int64_t column
     }
 }
 
-const gemm_code PRODUCTS = {ROWS, COLUMNS, WIDTH, pack, lower, multiply, finish};
+const gemm_code PRODUCTS = {ROWS, COLUMNS, WIDTH, pack, lower, multiply, multiply_rows, multiply_thin, multiply_pieces, finish};

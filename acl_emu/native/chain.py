@@ -57,14 +57,6 @@ class Part(NamedTuple):
         shape, strides, _ = self.layout
         return self.at(0, (*shape[:axis], 1, *shape[axis:]), (*strides[:axis], 0, *strides[axis:]))
 
-    def matrix(self, index: Sequence[int]) -> Part:
-        """One of a batch of matrices; where it has fewer batches, or one, they are the same for all."""
-        shape, strides, _ = self.layout
-        own = len(shape) - 2
-        chosen = index[len(index) - own :]
-        offset = sum(i * stride for i, stride, length in zip(chosen, strides, shape, strict=False) if length > 1)
-        return self.at(offset, shape[own:], strides[own:])
-
 
 class Chain:
     """The steps of a plan's kernel, as they are added; the plan's own kernel is the same in numpy."""
@@ -128,7 +120,7 @@ class Chain:
         layout = None if plus is None else plus._replace(added=plus.added.layout)
         call = product(a.layout, b.layout, out.layout, add=add, plus=layout, taken=taken)
         parts = (a, b, out, *(() if plus is None else (plus.added,)))
-        self.call(FUNCTION, call.numbers, [parts[place] for place in call.order], threaded=call.threaded)
+        self.call(FUNCTION, call.numbers, [parts[place] for place in call.order], threaded=True)
 
     def call(self, name: str, numbers: Sequence[int], parts: Sequence[Part], *, threaded: bool) -> None:
         """Next, a function in C, which gets numbers and the parts that it works on."""

@@ -1,7 +1,6 @@
 """Plain matrix products: what cubeMathType makes of their inputs, and the plan that accumulates in FLOAT and rounds once."""
 
 import enum
-import math
 from typing import Annotated
 
 import numpy as np
@@ -32,9 +31,6 @@ class CubeMathType(enum.IntEnum):
 CubeMath = Annotated[int, IntKind("int8_t", choices=CubeMathType)]
 OLDER = (Product.A310P, Product.A910)
 """Products whose matrix unit has neither FLOAT nor HFLOAT32."""
-
-MOST_MATRICES = 1 << 10
-"""Of a batch: each has its steps in the plan."""
 
 
 def rounding(mode: int, dtype: DType) -> Taken:
@@ -83,30 +79,21 @@ def product(
 def in_steps(
     plan: Plan, left: Operand, right: Operand, out: Operand, taken: Taken, added: Operand | None, alpha: float, beta: float
 ) -> Plan:
-    """The plan, in C: the product of each matrix of the batch."""
+    """The plan, in C."""
     chain = Chain(plan)
     lefts, rights, targets = (chain.of(operand) for operand in (left, right, out))
     if right.rank == 1:
         rights, targets = rights.with_axis(1), targets.with_axis(out.rank)
     if left.rank == 1:
         lefts, targets = lefts.with_axis(0), targets.with_axis(len(targets.layout.shape) - 1)
-    batch = targets.layout.shape[:-2]
-    if math.prod(batch) > MOST_MATRICES:
-        return plan
-    plus = None if added is None else Sum(chain.of(added), alpha, beta)
-    for index in np.ndindex(batch):
-        chain.product(lefts.matrix(index), rights.matrix(index), targets.matrix(index), plus=plus, taken=taken)
+    chain.product(lefts, rights, targets, plus=None if added is None else Sum(chain.of(added), alpha, beta), taken=taken)
     return chain.planned()
 
 
 def multiply(left: Array, right: Array, added: Array | None, out: Array, *, taken: Taken, alpha: float, beta: float) -> None:
-    """One matrix of the batch after the other."""
+    """The product, or what is made of it."""
     target = out[..., np.newaxis] if right.ndim == 1 else out
     target = target[..., np.newaxis, :] if left.ndim == 1 else target
-    batch = target.shape[:-2]
     left, right = (values.copy() if np.may_share_memory(values, out) else values for values in (left, right))
-    lefts, rights = np.atleast_2d(left), right[:, np.newaxis] if right.ndim == 1 else right
-    lefts, rights = (np.broadcast_to(values, batch + values.shape[-2:]) for values in (lefts, rights))
     plus = None if added is None else Sum(added.copy() if np.may_share_memory(added, out) else added, alpha, beta)
-    for index in np.ndindex(batch):
-        matmul(lefts[index], rights[index], target[index], plus=plus, taken=taken)
+    matmul(np.atleast_2d(left), right[:, np.newaxis] if right.ndim == 1 else right, target, plus=plus, taken=taken)

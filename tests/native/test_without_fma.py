@@ -28,7 +28,15 @@ from tests.native.functions import (
     check_wide_function,
 )
 from tests.native.graphs import signatures, whole
-from tests.native.products import SHAPES, check_bits, check_rounded_factors, check_special_numbers, check_values
+from tests.native.products import (
+    SHAPES,
+    check_batches,
+    check_bits,
+    check_few_rows,
+    check_rounded_factors,
+    check_special_numbers,
+    check_values,
+)
 from tests.native.rows import LAYOUTS, check_kinds, check_layout
 from tests.native.support import engine_is
 from tests.native.whole import check_range, check_rounding, is_followed
@@ -91,8 +99,12 @@ def test_the_same_with_fewer_instructions(name: str, tmp_path: Path) -> None:
         for shape in SHAPES:
             check_values(*shape)
             check_bits(*shape)
-        check_special_numbers(31, 300, 67)
-        check_rounded_factors(31, 300, 67)
+        for inner, columns in ((64, 130), (300, 90), (2100, 100)):
+            check_few_rows(inner, columns)
+        check_batches()
+        for shape in ((31, 300, 67), (5, 300, 100)):
+            check_special_numbers(*shape)
+            check_rounded_factors(*shape)
 
 
 def function_of(library: Path, name: str, returns: Any) -> Any:
