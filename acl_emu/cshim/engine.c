@@ -444,7 +444,7 @@ static int overlapping(const job *work)
         const char *begin = work->memory[w], *end = begin + work->operands[w].extent;
         for (int64_t k = 0; k < program->operands; k++) {
             const char *other = work->memory[k];
-            if (k == w || other >= end || other + work->operands[k].extent <= begin) {
+            if (k == w || work->operands[k].unread || other >= end || other + work->operands[k].extent <= begin) {
                 continue;
             }
             const int same = k < program->reads && other == begin && work->operands[w].in_place &&
@@ -510,7 +510,10 @@ static int divide(job *work, int64_t threads)
     }
     work->chunks = parts_of(program->inner, work->unit_length);
     switch (program->shape) {
-    case BLOCKS: work->units = program->outer * parts_of(program->block, BLOCK_ROWS); break;
+    case BLOCKS:
+        work->block_rows = program->outer * program->block >= MORE_BLOCK_ROWS * LEAST_UNITS * threads ? MORE_BLOCK_ROWS : BLOCK_ROWS;
+        work->units = program->outer * parts_of(program->block, work->block_rows);
+        break;
     case ROWS: work->units = parts_of(program->outer, work->unit_length); break;
     case COLUMNS: work->units = parts_of(program->inner, program->lanes); break;
     default: work->units = program->outer * work->chunks; break;

@@ -31,6 +31,9 @@ typedef struct {
     int64_t side;
 } turning;
 
+/* Of elements of four bytes, some from each of many lines become a few lines of that many elements. */
+enum { STRIP_ITEM = 4, STRIP_LINES = 4, STRIP_ELEMENTS = 64 };
+
 /* What is compiled once for each instruction set: functions on lanes of float (0) and of double (1). */
 typedef struct {
     tile_function *functions[2][FUNCTIONS];
@@ -46,6 +49,7 @@ typedef struct {
     void (*lane_dot[2])(double *sums, const void *lanes, const void *others, size_t n);
     void (*from_double[2])(void *lanes, const double *values, size_t n);
     turning turn[8 + 1][2]; /* by the size of an element, where there is one: few lines, and the most */
+    void (*turn_strip)(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed); /* or NULL; STRIP_ELEMENTS lines become STRIP_LINES */
     /* Of elements of two and of four bytes, every second one. */
     void (*every_second[2])(void *to, const void *from, size_t n);
     /* Lines of some bytes, from `stride` to `pitch` apart; of the first `asked` the one that lies `ahead` lines on is asked for. */

@@ -26,7 +26,7 @@ static int way_of(const job *work, int64_t operand)
             return ONE;
         }
     }
-    if (lies_in_row(&work->operands[operand])) {
+    if (work->operands[operand].unread || lies_in_row(&work->operands[operand])) {
         return IN_MEMORY;
     }
     const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
