@@ -71,6 +71,9 @@ typedef struct {
     int streamed; /* `outs` are written past the caches, and aligned as that needs */
     int64_t rows; /* of columns, and how many bytes each lies behind the last, by the number of what is read */
     const int64_t *pitches;
+    /* Memory that is needed soon, by the number of what is read, in pairs of cache lines, and how many bytes each lies behind the last; or NULL. */
+    const char *const *soon;
+    const int64_t *apart;
 } fused_call;
 
 /* A kernel compiled as a whole, on n elements of one storage type: of a row, or of a part of one, in which case `sums` gets PARTIALS
@@ -81,6 +84,7 @@ typedef struct {
     const char *signature;
     const char *reductions; /* a letter for each: s (sum), m (max) */
     int64_t kept;
+    int asks; /* whether its kernels ask for what they are told is needed soon */
     fused_kernel *kernels[BF16 + 1][WAYS]; /* by storage type and way; NULL where there is none */
     fused_kernel *columns[BF16 + 1][WAYS];
     fused_kernel *finish; /* from `sums` to `results`, where rows can be worked on in parts */

@@ -65,7 +65,7 @@ void acl_emu_run_block(const job *work, room *own, int64_t unit)
         int64_t to_next[MOST_OPERANDS];
         int streamed = work->streamed, turned_last = 0;
         next = block_at(work, unit, at.j + at.columns);
-        const place then = next.n || unit + 1 == work->units ? next : block_at(work, unit + 1, 0); /* most probably */
+        const place then = next.n || own->next < 0 ? next : block_at(work, own->next, 0);
         for (int64_t k = 0; k < program->operands; k++) {
             const operand_view *view = &work->operands[k];
             const move here = block_move(work, own, k, &at), there = block_move(work, own, k, &then);

@@ -171,7 +171,7 @@ static void strip_out(const move *some, wishes *soon)
     move_rest(some, some->count / STRIP_LINES * STRIP_LINES, some->count, 0, some->length);
 }
 
-static void turn_out(const move *some, int64_t lines, int64_t elements, wishes *soon)
+static void turn_squares(const move *some, int64_t lines, int64_t elements, wishes *soon)
 {
     const turning *by = &acl_emu_engine_tiles->turn[some->item][1];
     const int64_t squares = lines / by->side * (elements / by->side), asked = squares ? (acl_emu_wished(soon) + squares - 1) / squares : 0;
@@ -199,8 +199,8 @@ void acl_emu_move_all(const move *some, wishes *soon)
     }
     const int64_t side = acl_emu_engine_tiles->turn[some->item][1].side;
     const int64_t lines = some->count / side * side, elements = some->length / side * side;
-    if (some->out) {
-        turn_out(some, lines, elements, soon);
+    if (some->out || some->at_hand) {
+        turn_squares(some, lines, elements, soon);
     } else {
         turn_in(some, lines, elements);
     }

@@ -69,8 +69,9 @@ typedef struct {
     size_t lane_size, tile;
     int64_t units, in_turn; /* how many, and how many a thread takes at a time */
     int64_t unit_length;    /* lanes, or rows, of a unit */
-    int64_t block_rows;  /* BLOCKS: of a unit */
-    int64_t turned_rows; /* ROWS of whole kernels: those gathered together */
+    int64_t block_rows;     /* BLOCKS: of a unit */
+    int64_t turned_rows;    /* ROWS of whole kernels: those gathered together */
+    int turned_ahead;       /* ROWS: while those before them are worked on */
     int64_t chunks;      /* MAP, TOTALS: units of a row */
     double *partials;    /* TOTALS: what each unit found */
     int64_t shares; /* units are divided among threads, who take from each other what is left */
@@ -101,6 +102,9 @@ typedef struct {
     void *line[MOST_OPERANDS]; /* BLOCKS: where the row is that is worked on */
     double constants[MOST_SLOTS];
     double *sums, *results;
+    int64_t next;  /* the unit after the one that is worked on, where that is known, or -1 */
+    int64_t ready; /* ROWS: the one whose reads are turned already, or -1 */
+    int side;      /* which of two rooms of turned reads is worked on */
 } room;
 
 /* Where a tile lies: of the inner range from `first` on, or a block of two dimensions. */
@@ -171,6 +175,7 @@ typedef struct {
     char *rows; /* where the first element of the first line is, and how far it is to those of the next line and to the next of the same line */
     int64_t by_line, by_element;
     int out, streamed; /* to memory, past the caches */
+    int at_hand;       /* lines have been asked for already */
     int64_t ahead;     /* how many lines ahead those are asked for that are read; 0: others see to it */
 } move;
 
