@@ -45,7 +45,7 @@ def source() -> str:
     for number, graph in enumerate(graphs):
         lines += [
             f'    {{"{graph.signature}",',
-            f'     "{"".join(graph.steps[name].op[0] for name in graph.reductions)}", {len(graph.kept)},',
+            f'     "{"".join(graph.steps[name].op[0] for name in graph.reductions)}", {len(graph.kept)}, {int(graph.busy > 0)},',
         ]
         lines += [_table(graph, number, ""), _table(graph, number, "_columns") if graph.in_parts else "     {{0}},"]
         lines += [f"     {f'g{number}_finish' if graph.in_parts else 'NULL'}}},"]
@@ -170,7 +170,10 @@ class _Kernel:
         if self.graph.lane_outputs:
             yield "    const int streamed = call->streamed;"
         if self.graph.busy:
-            yield "    const size_t ahead = n <= SHORT_ROW ? n : 0;"
+            for name in self._asked_for():
+                size = "sizeof(uint8_t)" if name[0] == "m" else "sizeof(float)" if self.storage == "f32" else "sizeof(uint16_t)"
+                yield f"    const int64_t apart{name[1:]} = APART({name[1:]}, {size});"
+                yield f"    const char *const soon{name[1:]} = SOON({name[1:]}, {size});"
         for name in self.graph.constants:
             for prefix, lane in (("d", "double"), ("f", "float")):
                 if uses[prefix + name]:
@@ -225,9 +228,10 @@ class _Kernel:
             kept = "(float *)call->kept[0]" if graph.kept else "NULL"
             counts = [f"&c_{name}" for name in ending if graph.is_count(name)] or ["NULL"]
             sums = f"&l_{graph.rough}, &u_{graph.rough}, {counts[0]}, &unit"
+            asked = f"soon{given[1:]}, apart{given[1:]}"
             yield "    double_vector unit = all_double(1);"
             yield "    if (rough) {"
-            yield f"        add_exponentials_{self.storage}(in{given[1:]}, n, ahead, d{largest}[0], {kept}, {sums});"
+            yield f"        add_exponentials_{self.storage}(in{given[1:]}, n, {asked}, d{largest}[0], {kept}, {sums});"
             yield "    }"
             begin = "rough ? n : 0"
         if between:
@@ -277,9 +281,8 @@ class _Kernel:
         if not self.columns:
             yield "        const size_t left = n - i;"
         if phase and phase == graph.busy:
-            for name in graph.inputs:
-                if name[0] == "i":
-                    yield f"        ASK_FOR_{self.storage}(in{name[1:]}, i + ahead);"
+            for name in self._asked_for():
+                yield f"        ASK_FOR(soon{name[1:]}, apart{name[1:]}, i);"
         for name in graph.inputs:
             if name in needed:
                 yield f"        {self._fetch(name)}"
@@ -319,6 +322,10 @@ class _Kernel:
         kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)
         row = f"(const char *)in{name[1:]} + row * call->pitches[{name[1:]}]" if self.columns else f"in{name[1:]}"
         return f"const float_{kind} f{name} = FETCH_{fetch}({row}, i, left);"
+
+    def _asked_for(self) -> list[str]:
+        """Inputs whose next elements are asked for while there is much to compute."""
+        return [name for name in self.graph.inputs if name[0] in "im"]
 
     def _ahead(self, lane: str) -> list[str]:
         """Functions that are evaluated for a block before anything else is: where the rest can do without what they are made of."""

@@ -382,19 +382,32 @@ static void leave_room(room *own)
 
 static run_unit *const run_in_steps[] = {run_map, acl_emu_run_block, run_rows, run_columns, run_part}; /* by shape */
 
-/* The next units, of one's own share or, when that is through, of another; -1 where there are none left. In programs that come one after another
- * a thread gets the same part of memory, which is in its cache. */
-static int64_t next_units(job *work, int64_t *share)
+/* The next units of a share; -1 where there are none left. */
+static int64_t next_of_share(job *work, int64_t share)
 {
     const int64_t turns = (work->units + work->in_turn - 1) / work->in_turn;
+    const int64_t begin = share * turns / work->shares, end = (share + 1) * turns / work->shares;
+    const int64_t turn = begin + atomic_fetch_add(&work->taken[share], 1);
+    return turn < end ? turn * work->in_turn : -1;
+}
+
+/* Those of one's own share or, when that is through, of another. In programs that come one after another a thread gets the same part of memory, which
+ * is in its cache. */
+static int64_t next_units(job *work, int64_t *share)
+{
     for (int64_t tried = 0; tried < work->shares; tried++, *share = (*share + 1) % work->shares) {
-        const int64_t begin = *share * turns / work->shares, end = (*share + 1) * turns / work->shares;
-        const int64_t turn = begin + atomic_fetch_add(&work->taken[*share], 1);
-        if (turn < end) {
-            return turn * work->in_turn;
+        const int64_t first = next_of_share(work, *share);
+        if (first >= 0) {
+            return first;
         }
     }
     return -1;
+}
+
+/* Whether units are worked on that memory is turned for: these have shares of their own, and are known one ahead. */
+static int is_turned_somewhere(const job *work)
+{
+    return work->program->shape == BLOCKS || work->turned_rows;
 }
 
 static void run_units(void *argument)
@@ -404,8 +417,8 @@ static void run_units(void *argument)
     run_unit *const run = (work->whole ? acl_emu_run_whole : run_in_steps)[work->program->shape];
     room *own = &own_room;
     int ready = 0;
-    int64_t first;
-    while ((first = next_units(work, &share)) >= 0) {
+    for (int64_t first = next_units(work, &share); first >= 0; first = own->next >= 0 ? own->next : next_units(work, &share)) {
+        own->next = is_turned_somewhere(work) ? next_of_share(work, share) : -1; /* no other's: there is nothing to be gained from who waits */
         if (!ready && !(ready = prepare_room(work, own))) {
             atomic_store(&work->failed, 1);
             return;
@@ -441,7 +454,7 @@ static int overlapping(const job *work)
         const char *begin = work->memory[w], *end = begin + work->operands[w].extent;
         for (int64_t k = 0; k < program->operands; k++) {
             const char *other = work->memory[k];
-            if (k == w || other >= end || other + work->operands[k].extent <= begin) {
+            if (k == w || work->operands[k].unread || other >= end || other + work->operands[k].extent <= begin) {
                 continue;
             }
             const int same = k < program->reads && other == begin && work->operands[w].in_place &&
@@ -507,7 +520,10 @@ static int divide(job *work, int64_t threads)
     }
     work->chunks = parts_of(program->inner, work->unit_length);
     switch (program->shape) {
-    case BLOCKS: work->units = program->outer * parts_of(program->block, BLOCK_ROWS); break;
+    case BLOCKS:
+        work->block_rows = program->outer * program->block >= MORE_BLOCK_ROWS * LEAST_UNITS * threads ? MORE_BLOCK_ROWS : BLOCK_ROWS;
+        work->units = program->outer * parts_of(program->block, work->block_rows);
+        break;
     case ROWS: work->units = parts_of(program->outer, work->unit_length); break;
     case COLUMNS: work->units = parts_of(program->inner, program->lanes); break;
     default: work->units = program->outer * work->chunks; break;
@@ -555,7 +571,7 @@ static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int
     }
     threads = threads < work.units ? threads : work.units;
     /* What the caches do not hold is read in order, by all threads together, unless it is turned: then they would read the same pages side by side. */
-    const int together = is_large(&work) && program->shape != BLOCKS && !work.turned_rows;
+    const int together = is_large(&work) && !is_turned_somewhere(&work);
     work.shares = together ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
     acl_emu_engine_together(run_units, &work, threads);
     if (program->shape == TOTALS && !atomic_load(&work.failed)) {

@@ -31,6 +31,9 @@ typedef struct {
     int64_t side;
 } turning;
 
+/* Of elements of four bytes, some from each of many lines become a few lines of that many elements. */
+enum { STRIP_ITEM = 4, STRIP_LINES = 4, STRIP_ELEMENTS = 64 };
+
 /* What is compiled once for each instruction set: functions on lanes of float (0) and of double (1). */
 typedef struct {
     tile_function *functions[2][FUNCTIONS];
@@ -48,6 +51,7 @@ typedef struct {
     double (*largest[2])(const void *partials);
     void (*from_double[2])(void *lanes, const double *values, size_t n);
     turning turn[8 + 1][2]; /* by the size of an element, where there is one: few lines, and the most */
+    void (*turn_strip)(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed); /* or NULL; STRIP_ELEMENTS lines become STRIP_LINES */
     /* Of elements of two and of four bytes, every second one. */
     void (*every_second[2])(void *to, const void *from, size_t n);
     /* Lines of some bytes, from `stride` to `pitch` apart; of the first `asked` the one that lies `ahead` lines on is asked for. */
@@ -69,6 +73,9 @@ typedef struct {
     int streamed; /* `outs` are written past the caches, and aligned as that needs */
     int64_t rows; /* of columns, and how many bytes each lies behind the last, by the number of what is read */
     const int64_t *pitches;
+    /* Memory that is needed soon, by the number of what is read, in pairs of cache lines, and how many bytes each lies behind the last; or NULL. */
+    const char *const *soon;
+    const int64_t *apart;
 } fused_call;
 
 /* A kernel compiled as a whole, on n elements of one storage type: of a row, or of a part of one, in which case `sums` gets PARTIALS
@@ -79,6 +86,7 @@ typedef struct {
     const char *signature;
     const char *reductions; /* a letter for each: s (sum), m (max) */
     int64_t kept;
+    int asks; /* whether its kernels ask for what they are told is needed soon */
     fused_kernel *kernels[BF16 + 1][WAYS]; /* by storage type and way; NULL where there is none */
     fused_kernel *columns[BF16 + 1][WAYS];
     fused_kernel *finish; /* from `sums` to `results`, where rows can be worked on in parts */

@@ -8,7 +8,7 @@ static int64_t pitch_of(const job *work, int64_t operand)
 
 static size_t room_of(const job *work, int64_t operand)
 {
-    return (size_t)((is_turned(&work->operands[operand]) ? BLOCK_ROWS : 1) * pitch_of(work, operand));
+    return (size_t)((is_turned(&work->operands[operand]) ? work->block_rows : 1) * pitch_of(work, operand));
 }
 
 size_t acl_emu_block_room(const job *work)
@@ -65,18 +65,19 @@ void acl_emu_run_block(const job *work, room *own, int64_t unit)
         int64_t to_next[MOST_OPERANDS];
         int streamed = work->streamed, turned_last = 0;
         next = block_at(work, unit, at.j + at.columns);
+        const place then = next.n || own->next < 0 ? next : block_at(work, own->next, 0);
         for (int64_t k = 0; k < program->operands; k++) {
             const operand_view *view = &work->operands[k];
-            const move here = block_move(work, own, k, &at), there = block_move(work, own, k, &next);
+            const move here = block_move(work, own, k, &at), there = block_move(work, own, k, &then);
             const int read = k < program->reads, turned = is_turned(view), along = view->inner.count == 2 && !turned;
             own->line[k] = along ? here.lines : own->rows[k];
             to_next[k] = along ? view->inner.stride[0] : turned ? pitch_of(work, k) : 0;
             if (turned && read) {
                 acl_emu_move_all(&here, &none);
-            } else if (!along && !turned && work->whole) { /* the same everywhere */
+            } else if (!along && !turned && !view->unread && work->whole) { /* the same everywhere */
                 acl_emu_move_range(view, base_of(work, k, at.outer), 0, (size_t)at.columns, own->line[k], 0);
             }
-            if (read && next.n && (along || turned)) {
+            if (read && then.n && (along || turned)) {
                 acl_emu_wish_for(&soon, &there);
             }
             turned_last |= !read && turned;

@@ -157,7 +157,21 @@ static void turn_in(const move *some, int64_t lines, int64_t elements)
     }
 }
 
-static void turn_out(const move *some, int64_t lines, int64_t elements, wishes *soon)
+/* In strips, whose cache lines follow each other in memory: where each is written to another line, as squares are, a processor waits for it. */
+static void strip_out(const move *some, wishes *soon)
+{
+    const int64_t strips = some->count / STRIP_LINES * (some->length / STRIP_ELEMENTS), asked = strips ? (acl_emu_wished(soon) + strips - 1) / strips : 0;
+    for (int64_t l = 0; l + STRIP_LINES <= some->count; l += STRIP_LINES) {
+        for (int64_t e = 0; e < some->length; e += STRIP_ELEMENTS) {
+            char *memory = some->lines + l * some->stride + e * some->item, *gathered = some->rows + l * some->item + e * some->by_element;
+            acl_emu_engine_tiles->turn_strip(memory, some->stride, gathered, some->by_element, some->streamed);
+            acl_emu_ask(soon, asked);
+        }
+    }
+    move_rest(some, some->count / STRIP_LINES * STRIP_LINES, some->count, 0, some->length);
+}
+
+static void turn_squares(const move *some, int64_t lines, int64_t elements, wishes *soon)
 {
     const turning *by = &acl_emu_engine_tiles->turn[some->item][1];
     const int64_t squares = lines / by->side * (elements / by->side), asked = squares ? (acl_emu_wished(soon) + squares - 1) / squares : 0;
@@ -179,10 +193,14 @@ void acl_emu_move_all(const move *some, wishes *soon)
         }
         return;
     }
+    if (some->out && some->item == STRIP_ITEM && some->length % STRIP_ELEMENTS == 0 && acl_emu_engine_tiles->turn_strip) {
+        strip_out(some, soon);
+        return;
+    }
     const int64_t side = acl_emu_engine_tiles->turn[some->item][1].side;
     const int64_t lines = some->count / side * side, elements = some->length / side * side;
-    if (some->out) {
-        turn_out(some, lines, elements, soon);
+    if (some->out || some->at_hand) {
+        turn_squares(some, lines, elements, soon);
     } else {
         turn_in(some, lines, elements);
     }

@@ -16,6 +16,7 @@ typedef struct {
     int64_t dtype, item;
     int64_t extent;   /* bytes from the address on that may be touched */
     int64_t in_place; /* a write that may lie exactly on a read */
+    int64_t unread;   /* a read that no result depends on */
     range_view outer, inner;
 } operand_view;
 
@@ -47,7 +48,7 @@ typedef struct {
 enum {
     MOST_OPERANDS = 32, MOST_SLOTS = 64, MOST_SUMS = 8,
     CHUNK_TILES = 16, MOST_CHUNK_TILES = 256, LEAST_UNITS = 16, TOTAL_TILES = 64, /* of units, and units of a thread */
-    BLOCK_ROWS = 64, BLOCK_COLUMNS = 256, MOST_TURNED = 128, /* of blocks, and rows that are turned together */
+    BLOCK_ROWS = 64, MORE_BLOCK_ROWS = 128, BLOCK_COLUMNS = 256, MOST_TURNED = 128, /* of blocks, and rows that are turned together */
     THREADED_LANES = 1 << 17, MOST_SHARES = 16
 };
 
@@ -68,7 +69,9 @@ typedef struct {
     size_t lane_size, tile;
     int64_t units, in_turn; /* how many, and how many a thread takes at a time */
     int64_t unit_length;    /* lanes, or rows, of a unit */
-    int64_t turned_rows; /* ROWS of whole kernels: those gathered together */
+    int64_t block_rows;     /* BLOCKS: of a unit */
+    int64_t turned_rows;    /* ROWS of whole kernels: those gathered together */
+    int turned_ahead;       /* ROWS: while those before them are worked on */
     int64_t chunks;      /* MAP, TOTALS: units of a row */
     double *partials;    /* TOTALS: what each unit found */
     int64_t shares; /* units are divided among threads, who take from each other what is left */
@@ -99,6 +102,9 @@ typedef struct {
     void *line[MOST_OPERANDS]; /* BLOCKS: where the row is that is worked on */
     double constants[MOST_SLOTS];
     double *sums, *results;
+    int64_t next;  /* the unit after the one that is worked on, where that is known, or -1 */
+    int64_t ready; /* ROWS: the one whose reads are turned already, or -1 */
+    int side;      /* which of two rooms of turned reads is worked on */
 } room;
 
 /* Where a tile lies: of the inner range from `first` on, or a block of two dimensions. */
@@ -113,9 +119,9 @@ typedef void run_unit(const job *work, room *own, int64_t unit);
 /* Some rows of a matrix, from column j on; empty behind the last. */
 static inline place block_at(const job *work, int64_t unit, int64_t j)
 {
-    const int64_t rows = work->program->block, columns = work->program->inner / rows, parts = (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    place at = {.outer = unit / parts, .i = unit % parts * BLOCK_ROWS, .j = j};
-    at.rows = rows - at.i < BLOCK_ROWS ? rows - at.i : BLOCK_ROWS;
+    const int64_t rows = work->program->block, columns = work->program->inner / rows, most = work->block_rows, parts = (rows + most - 1) / most;
+    place at = {.outer = unit / parts, .i = unit % parts * most, .j = j};
+    at.rows = rows - at.i < most ? rows - at.i : most;
     at.columns = columns - j < BLOCK_COLUMNS ? columns - j : BLOCK_COLUMNS;
     at.n = (size_t)(at.rows * at.columns);
     return at;
@@ -169,6 +175,7 @@ typedef struct {
     char *rows; /* where the first element of the first line is, and how far it is to those of the next line and to the next of the same line */
     int64_t by_line, by_element;
     int out, streamed; /* to memory, past the caches */
+    int at_hand;       /* lines have been asked for already */
     int64_t ahead;     /* how many lines ahead those are asked for that are read; 0: others see to it */
 } move;
 

@@ -202,6 +202,39 @@ static void turn_lines_4(char *to, int64_t to_stride, const char *from, int64_t 
     turn_registers(line, to, to_stride, streamed);
 }
 
+/* Four elements of each of 64 lines: four rows of whole cache lines that follow each other. */
+static void turn_strip_4(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
+{
+    __m512i row[4][4];
+    for (int k = 0; k < 4; k++, from += 16 * from_stride) {
+        __m512i line[4], pair[4];
+        for (int l = 0; l < 4; l++) {
+            const char *next = from + l * from_stride;
+            line[l] = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)next));
+            line[l] = _mm512_mask_broadcast_i32x4(line[l], 0x00f0, _mm_loadu_si128((const __m128i *)(next + 4 * from_stride)));
+            line[l] = _mm512_mask_broadcast_i32x4(line[l], 0x0f00, _mm_loadu_si128((const __m128i *)(next + 8 * from_stride)));
+            line[l] = _mm512_mask_broadcast_i32x4(line[l], 0xf000, _mm_loadu_si128((const __m128i *)(next + 12 * from_stride)));
+        }
+        for (int l = 0; l < 4; l += 2) {
+            pair[l] = _mm512_unpacklo_epi32(line[l], line[l + 1]);
+            pair[l + 1] = _mm512_unpackhi_epi32(line[l], line[l + 1]);
+        }
+        for (int l = 0; l < 2; l++) {
+            row[2 * l][k] = _mm512_unpacklo_epi64(pair[l], pair[l + 2]);
+            row[2 * l + 1][k] = _mm512_unpackhi_epi64(pair[l], pair[l + 2]);
+        }
+    }
+    for (int l = 0; l < 4; l++) {
+        for (int k = 0; k < 4; k++) {
+            if (streamed) {
+                _mm512_stream_si512((void *)(to + l * to_stride + k * CACHE_LINE), row[l][k]);
+            } else {
+                _mm512_storeu_si512(to + l * to_stride + k * CACHE_LINE, row[l][k]);
+            }
+        }
+    }
+}
+
 /* Lines in pairs, whose elements side by side are like one of four bytes. */
 static void turn_lines_2(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed)
 {
@@ -379,6 +412,7 @@ const tile_code TILES = {
     .from_double = {from_double_float, from_double_double},
 #ifdef HAS_64
     .turn = {[1] = {{turn_1, 16}, {turn_1, 16}}, [2] = {{turn_2, 8}, {turn_lines_2, 32}}, [4] = {{turn_4, 8}, {turn_lines_4, 16}}},
+    .turn_strip = turn_strip_4,
 #else
     .turn = {[1] = {{turn_1, 16}, {turn_1, 16}}, [2] = {{turn_2, 8}, {turn_2, 8}}, [4] = {{turn_4, 8}, {turn_4, 8}}},
 #endif

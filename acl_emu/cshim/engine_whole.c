@@ -7,6 +7,8 @@
 enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
 /* Of rows that are turned together, of which fewer would leave half of what memory hands out at a time; and how many cache lines ahead they are asked for. */
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
+/* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
+enum { MOST_AHEAD = 1 << 18 };
 enum { COLUMN_ROWS = 4 };
 
 /* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
@@ -26,7 +28,7 @@ static int way_of(const job *work, int64_t operand)
             return ONE;
         }
     }
-    if (lies_in_row(&work->operands[operand])) {
+    if (work->operands[operand].unread || lies_in_row(&work->operands[operand])) {
         return IN_MEMORY;
     }
     const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
@@ -73,6 +75,7 @@ void acl_emu_divide_whole(job *work)
         work->tile *= program->storage == BF16 ? TWICE_LOOKED_AT : MORE_IN_MEMORY;
     } else if (program->shape == ROWS && (work->turned_rows = rows_at_once(work))) {
         work->unit_length = work->turned_rows;
+        work->turned_ahead = work->whole->asks && work->turned_rows * program->inner <= MOST_AHEAD;
     }
 }
 
@@ -86,9 +89,14 @@ static int64_t pitch_of(const job *work, int64_t operand)
 static size_t gathered_size(const job *work, int64_t operand)
 {
     if (work->ways[operand] == TURNED) {
-        return (size_t)(work->turned_rows * pitch_of(work, operand));
+        return (size_t)((work->turned_ahead ? 2 : 1) * work->turned_rows * pitch_of(work, operand));
     }
     return (row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
+}
+
+static char *turned_room(const job *work, const room *own, int64_t operand, int side)
+{
+    return own->rows[operand] + side * work->turned_rows * pitch_of(work, operand);
 }
 
 static size_t sums_size(const job *work)
@@ -116,6 +124,8 @@ void acl_emu_prepare_whole(const job *work, room *own, char *next)
         acl_emu_prepare_block(work, own, next);
         return;
     }
+    own->ready = -1;
+    own->side = 0;
     for (int64_t k = 0; k < work->program->operands; k++) {
         own->rows[k] = next;
         next += gathered_size(work, k);
@@ -149,7 +159,7 @@ static void find_rows(const job *work, room *own, const place *at, int64_t turne
         if (work->ways[k] == IN_MEMORY) {
             rows[k] = base_of(work, k, at->outer) + at->first * work->operands[k].item;
         } else if (work->ways[k] == TURNED) {
-            rows[k] = own->rows[k] + turned * pitch_of(work, k);
+            rows[k] = turned_room(work, own, k, own->side) + turned * pitch_of(work, k);
         } else if (work->ways[k] == GATHERED && k < work->program->reads) {
             acl_emu_move_range(&work->operands[k], base_of(work, k, at->outer), at->first, at->n, rows[k], 0);
         }
@@ -186,7 +196,7 @@ static void call_kernel(const job *work, room *own, const place *at)
         pitches[k] = work->operands[k].outer.stride[0];
     }
     const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
-    const fused_call call = {rows + program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, stride, passes_by(work, rows), at->rows, pitches};
+    const fused_call call = {rows + program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, stride, passes_by(work, rows), at->rows, pitches, NULL, NULL};
     work->kernel(&call, at->n);
     spread_out(work, own, at);
 }
@@ -299,7 +309,7 @@ static move move_of_rows(const job *work, int64_t operand, int64_t begin, int64_
 
 static void move_rows(const job *work, room *own, int64_t operand, int64_t begin, int64_t end)
 {
-    char *rows = own->rows[operand];
+    char *rows = turned_room(work, own, operand, own->side);
     while (begin < end) {
         const move some = move_of_rows(work, operand, begin, end, rows);
         wishes soon = {.count = 0};
@@ -317,7 +327,6 @@ static void move_rows(const job *work, room *own, int64_t operand, int64_t begin
 static void wish_for_rows(const job *work, int64_t begin, wishes *soon)
 {
     const int64_t left = work->program->outer - begin, end = begin + (left < MOST_TURNED ? left : MOST_TURNED);
-    soon->count = soon->next = soon->byte = 0;
     for (int64_t k = 0; k < work->program->reads && work->turned_rows == MOST_TURNED && left; k++) {
         if (work->ways[k] == TURNED) {
             const move next = move_of_rows(work, k, begin, end, NULL);
@@ -349,16 +358,94 @@ static int has_constants_of_rows(const job *work)
     return 0;
 }
 
-static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end)
+/* Rows that are turned while those before them are worked on, some lines at a time: the kernel asks for a pair of cache lines of each, row by row, and
+ * when it has asked for all pairs of some lines they are turned. */
+typedef struct {
+    move moves[MOST_OPERANDS]; /* by operand, of no line where it is not turned */
+    int64_t pairs;             /* of a line, at most */
+    int64_t asked, turns;      /* lines that a row asks for, and rows until there are enough of them */
+    int64_t done;              /* lines that have been turned */
+    const char *soon[MOST_OPERANDS];
+    int64_t apart[MOST_OPERANDS];
+} following;
+
+static int64_t pairs_of(const move *some)
+{
+    return (some->length * some->item + 2 * CACHE_LINE - 1) / (2 * CACHE_LINE);
+}
+
+/* 0 where there are none, or not all of them lie side by side. */
+static int begin_following(const job *work, const room *own, int64_t unit, following *next)
+{
+    const int64_t begin = unit * work->unit_length, left = work->program->outer - begin, end = begin + (left < work->unit_length ? left : work->unit_length);
+    int64_t side = 1;
+    next->pairs = next->done = 0;
+    for (int64_t k = 0; k < work->program->reads; k++) {
+        next->moves[k].count = next->apart[k] = 0;
+        next->soon[k] = own->rows[k];
+        if (work->ways[k] == TURNED) {
+            next->moves[k] = move_of_rows(work, k, begin, end, turned_room(work, own, k, !own->side));
+            const int64_t pairs = pairs_of(&next->moves[k]), most = acl_emu_engine_tiles->turn[work->operands[k].item][1].side;
+            if (next->moves[k].length < end - begin) {
+                return 0;
+            }
+            next->moves[k].at_hand = 1;
+            next->pairs = pairs > next->pairs ? pairs : next->pairs;
+            side = most > side ? most : side;
+        }
+    }
+    if (!next->pairs) { /* results only */
+        return 0;
+    }
+    next->asked = (work->program->inner * next->pairs + work->turned_rows - 1) / work->turned_rows;
+    next->turns = (side + next->asked - 1) / next->asked;
+    return 1;
+}
+
+/* What the kernel asks for while it works on a row. */
+static void ask_for_following(const job *work, following *next, int64_t row)
+{
+    const int64_t pair = row / next->turns % next->pairs, first = next->done + row % next->turns * next->asked;
+    for (int64_t k = 0; k < work->program->reads; k++) {
+        const move *some = &next->moves[k];
+        if (some->count && pair < pairs_of(some)) {
+            next->soon[k] = some->lines + first * some->stride + pair * 2 * CACHE_LINE;
+            next->apart[k] = some->stride;
+        } else {
+            next->apart[k] = 0;
+        }
+    }
+}
+
+static void turn_following(const job *work, following *next)
+{
+    const int64_t lines = next->turns * next->asked;
+    wishes none = {.count = 0};
+    for (int64_t k = 0; k < work->program->reads; k++) {
+        move some = next->moves[k];
+        const int64_t left = some.count - next->done;
+        if (left > 0) {
+            some.lines += next->done * some.stride;
+            some.rows += next->done * some.by_line;
+            some.count = left < lines ? left : lines;
+            acl_emu_move_all(&some, &none);
+        }
+    }
+    next->done += lines;
+}
+
+static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end, following *next)
 {
     void *rows[MOST_OPERANDS];
     int64_t to_next[MOST_OPERANDS];
     const int even = lie_evenly(work, to_next), differ = has_constants_of_rows(work), together = work->whole->finish && !differ;
-    wishes soon;
-    wish_for_rows(work, end, &soon);
+    wishes soon = {.count = 0};
+    if (!next) {
+        wish_for_rows(work, end, &soon);
+    }
     const int64_t asked = soon.count ? acl_emu_wished(&soon) / (end - begin) + 1 : 0;
     finished some = {.first = begin};
-    fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, NULL};
+    fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, NULL, NULL, NULL};
     for (int64_t row = begin; row < end; row++) {
         const place at = {.outer = row, .n = (size_t)work->program->inner};
         if (row == begin || !even) {
@@ -372,6 +459,11 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end)
             begin_row(work, own, row);
         }
         call.streamed = passes_by(work, rows);
+        if (next) {
+            ask_for_following(work, next, row - begin);
+            call.soon = next->soon;
+            call.apart = next->apart;
+        }
         work->kernel(&call, at.n);
         spread_out(work, own, &at);
         if (together) {
@@ -382,9 +474,15 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end)
         if (asked) {
             acl_emu_ask(&soon, asked);
         }
+        if (next && (row - begin + 1) % (next->turns * next->pairs) == 0) {
+            turn_following(work, next);
+        }
     }
     if (some.count) {
         finish_rows(work, own, &some);
+    }
+    while (next && next->done < work->program->inner) {
+        turn_following(work, next);
     }
 }
 
@@ -394,17 +492,21 @@ static void run_rows(const job *work, room *own, int64_t unit)
     const int64_t begin = unit * work->unit_length;
     int64_t end = begin + work->unit_length;
     end = end < program->outer ? end : program->outer;
-    for (int64_t k = 0; k < program->reads; k++) {
+    for (int64_t k = 0; k < program->reads && own->ready != unit; k++) {
         if (work->ways[k] == TURNED) {
             move_rows(work, own, k, begin, end);
         }
     }
-    work_on_rows(work, own, begin, end);
+    following next;
+    const int ahead = work->turned_ahead && own->next >= 0 && begin_following(work, own, own->next, &next);
+    work_on_rows(work, own, begin, end, ahead ? &next : NULL);
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (work->ways[k] == TURNED) {
             move_rows(work, own, k, begin, end);
         }
     }
+    own->ready = ahead ? own->next : -1;
+    own->side ^= ahead;
 }
 
 /* Whether all rows of columns are where they can be read one after the other. */

@@ -1178,14 +1178,17 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     add_run_f32(in0, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
-        ASK_FOR_f32(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -1208,15 +1211,18 @@ static void g10_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     add_run_f32(in0, n, &l_t1, &u_t1);
     const double_vector dt1 = all_double(sums_of(l_t1, u_t1));
     const float_vector ft1 = joined(dt1, dt1);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
-        ASK_FOR_f32(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector fi1 = FETCH_f32(in1, i, left);
         const float_vector ft0 = exp_of_float(fi1);
@@ -1232,7 +1238,10 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     const size_t begin0 = n / RUN * RUN;
     for (size_t i = 0; i < begin0; i += RUN) {
@@ -1253,8 +1262,8 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f16(in0, i + ahead);
-        ASK_FOR_f16(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_vector fi1 = FETCH_f16(in1, i, left);
         float_mask doubt = uncertain;
@@ -1286,7 +1295,10 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     double_vector l_t1 = all_double(0), u_t1 = all_double(0);
     const size_t begin0 = n / RUN * RUN;
     for (size_t i = 0; i < begin0; i += RUN) {
@@ -1307,8 +1319,8 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_bf16(in0, i + ahead);
-        ASK_FOR_bf16(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_vector fi1 = FETCH_bf16(in1, i, left);
         float_mask doubt = uncertain;
@@ -5200,7 +5212,8 @@ static void g35_finish(const fused_call *call, size_t n)
 static void g36_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dt0 = all_double(largest_f32(in0, n));
     const double_mask dt1 = equal_double(dt0, dk0);
@@ -5209,7 +5222,7 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5225,7 +5238,8 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
 static void g36_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dt0 = all_double(largest_f32(in0, n));
     const double_mask dt1 = equal_double(dt0, dk0);
@@ -5235,7 +5249,7 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft3 = exp_of_difference_float(fi0, ft2);
         l_t4 = added_double(l_t4, lower_half(live_float(left, ft3, 0)));
@@ -5248,7 +5262,8 @@ static void g36_f32_plain(const fused_call *call, size_t n)
 static void g36_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dt0 = all_double(largest_f16(in0, n));
     const double_mask dt1 = equal_double(dt0, dk0);
@@ -5257,7 +5272,7 @@ static void g36_f16_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5273,7 +5288,8 @@ static void g36_f16_in_double(const fused_call *call, size_t n)
 static void g36_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dt0 = all_double(largest_bf16(in0, n));
     const double_mask dt1 = equal_double(dt0, dk0);
@@ -5282,7 +5298,7 @@ static void g36_bf16_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5301,12 +5317,13 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dt0 = all_double(largest_f32(in0, n));
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5333,13 +5350,14 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = exp_of_distance_float(fi0, ft0);
         l_t2 = added_double(l_t2, lower_half(live_float(left, ft1, 0)));
@@ -5361,18 +5379,19 @@ static void g37_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dt0 = all_double(largest_f16(in0, n));
     int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
 anew:;
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     double_vector unit = all_double(1);
     if (rough) {
-        add_exponentials_f16(in0, n, ahead, dt0[0], (float *)call->kept[0], &l_t2, &u_t2, NULL, &unit);
+        add_exponentials_f16(in0, n, soon0, apart0, dt0[0], (float *)call->kept[0], &l_t2, &u_t2, NULL, &unit);
     }
     for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5424,18 +5443,19 @@ static void g37_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dt0 = all_double(largest_bf16(in0, n));
     int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
 anew:;
     double_vector l_t2 = all_double(0), u_t2 = all_double(0);
     double_vector unit = all_double(1);
     if (rough) {
-        add_exponentials_bf16(in0, n, ahead, dt0[0], (float *)call->kept[0], &l_t2, &u_t2, NULL, &unit);
+        add_exponentials_bf16(in0, n, soon0, apart0, dt0[0], (float *)call->kept[0], &l_t2, &u_t2, NULL, &unit);
     }
     for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5492,13 +5512,14 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dt0 = all_double(largest_f32(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5535,14 +5556,15 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -5572,7 +5594,8 @@ static void g38_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dt0 = all_double(largest_f16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
@@ -5581,11 +5604,11 @@ anew:;
     size_t c_t7 = 0;
     double_vector unit = all_double(1);
     if (rough) {
-        add_exponentials_f16(in0, n, ahead, dt0[0], NULL, &l_t5, &u_t5, &c_t7, &unit);
+        add_exponentials_f16(in0, n, soon0, apart0, dt0[0], NULL, &l_t5, &u_t5, &c_t7, &unit);
     }
     for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5648,7 +5671,8 @@ static void g38_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dt0 = all_double(largest_bf16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     int rough = is_fit_for_float(dt0[0], n) && in0 != out0;
@@ -5657,11 +5681,11 @@ anew:;
     size_t c_t7 = 0;
     double_vector unit = all_double(1);
     if (rough) {
-        add_exponentials_bf16(in0, n, ahead, dt0[0], NULL, &l_t5, &u_t5, &c_t7, &unit);
+        add_exponentials_bf16(in0, n, soon0, apart0, dt0[0], NULL, &l_t5, &u_t5, &c_t7, &unit);
     }
     for (size_t i = rough ? n : 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5726,14 +5750,17 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     const double_vector dt0 = all_double(largest_f32(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
-        ASK_FOR_f32(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5789,15 +5816,18 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
-        ASK_FOR_f32(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -5841,14 +5871,17 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     const double_vector dt0 = all_double(largest_f16(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f16(in0, i + ahead);
-        ASK_FOR_f16(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5904,14 +5937,17 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out1 = call->outs[1];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     const double_vector dt0 = all_double(largest_bf16(in0, n));
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_bf16(in0, i + ahead);
-        ASK_FOR_bf16(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -5968,15 +6004,18 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     const double_vector dt0 = all_double(largest_f32(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
-        ASK_FOR_f32(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -6023,7 +6062,10 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(float));
+    const char *const soon1 = SOON(1, sizeof(float));
     const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
@@ -6031,8 +6073,8 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
-        ASK_FOR_f32(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -6070,15 +6112,18 @@ static void g40_f16_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     const double_vector dt0 = all_double(largest_f16(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f16(in0, i + ahead);
-        ASK_FOR_f16(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -6125,15 +6170,18 @@ static void g40_bf16_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint16_t));
+    const char *const soon1 = SOON(1, sizeof(uint16_t));
     const double_vector dt0 = all_double(largest_bf16(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_bf16(in0, i + ahead);
-        ASK_FOR_bf16(in1, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -6180,14 +6228,15 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dt0 = all_double(largest_f32(in0, n));
     call->results[1] = dt0[0];
     double_vector l_t5 = all_double(0), u_t5 = all_double(0);
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -6225,7 +6274,8 @@ static void g41_f32_plain(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
     const double_vector dt0 = all_double(largest_f32(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
@@ -6233,7 +6283,7 @@ static void g41_f32_plain(const fused_call *call, size_t n)
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_vector ft1 = fi0 - ft0;
         const float_mask ft2 = equal_float(ft1, all_float(0));
@@ -6264,7 +6314,8 @@ static void g41_f16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dt0 = all_double(largest_f16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
@@ -6272,7 +6323,7 @@ static void g41_f16_settled(const fused_call *call, size_t n)
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -6328,7 +6379,8 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
     const double_vector dt0 = all_double(largest_bf16(in0, n));
     const float_vector ft0 = joined(dt0, dt0);
     call->results[1] = dt0[0];
@@ -6336,7 +6388,7 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
     size_t c_t7 = 0;
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const double_vector li0 = lower_half(fi0);
         const double_vector ui0 = upper_half(fi0);
@@ -7706,7 +7758,10 @@ static void g52_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7728,7 +7783,8 @@ static void g52_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7763,7 +7819,10 @@ static void g52_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t2 = all_float(-INFINITY);
     float_mask n_t2 = first_ones(0);
@@ -7782,7 +7841,8 @@ static void g52_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(-1);
@@ -7808,7 +7868,10 @@ static void g52_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7830,7 +7893,8 @@ static void g52_f16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -7889,7 +7953,10 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -7911,7 +7978,8 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -8087,7 +8155,10 @@ static void g54_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -8109,7 +8180,8 @@ static void g54_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -8144,7 +8216,10 @@ static void g54_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t2 = all_float(-INFINITY);
     float_mask n_t2 = first_ones(0);
@@ -8163,7 +8238,8 @@ static void g54_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * all_float(0);
@@ -8189,7 +8265,10 @@ static void g54_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -8211,7 +8290,8 @@ static void g54_f16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -8270,7 +8350,10 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -8292,7 +8375,8 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9722,7 +9806,10 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
@@ -9745,7 +9832,8 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9780,7 +9868,10 @@ static void g64_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
     const float_vector rk1 = all_float((float)(call->constants[1] - (float)call->constants[1]));
@@ -9805,7 +9896,8 @@ static void g64_f32_plain(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = fi0 * fk1;
@@ -9831,7 +9923,10 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
@@ -9854,7 +9949,8 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -9913,7 +10009,10 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
     double_vector l_t2 = all_double(-INFINITY), u_t2 = all_double(-INFINITY);
@@ -9936,7 +10035,8 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t4 = all_double(0), u_t4 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -27429,7 +27529,10 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -27449,7 +27552,8 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -27482,7 +27586,10 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(float));
+    const char *const soon0 = SOON(0, sizeof(float));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const float_vector fk0 = all_float((float)call->constants[0]);
     float_vector f_t1 = all_float(-INFINITY);
     float_mask n_t1 = first_ones(0);
@@ -27500,7 +27607,8 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f32(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f32(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const float_vector ft0 = select_float(fm1, fk0, fi0);
@@ -27525,7 +27633,10 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -27545,7 +27656,8 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_f16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_f16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -27600,7 +27712,10 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     void *const out0 = call->outs[0];
     const int streamed = call->streamed;
-    const size_t ahead = n <= SHORT_ROW ? n : 0;
+    const int64_t apart0 = APART(0, sizeof(uint16_t));
+    const char *const soon0 = SOON(0, sizeof(uint16_t));
+    const int64_t apart1 = APART(1, sizeof(uint8_t));
+    const char *const soon1 = SOON(1, sizeof(uint8_t));
     const double_vector dk0 = all_double((double)call->constants[0]);
     double_vector l_t1 = all_double(-INFINITY), u_t1 = all_double(-INFINITY);
     for (size_t i = 0; i < n; i += FLOATS) {
@@ -27620,7 +27735,8 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     double_vector l_t3 = all_double(0), u_t3 = all_double(0);
     for (size_t i = 0; i < n; i += FLOATS) {
         const size_t left = n - i;
-        ASK_FOR_bf16(in0, i + ahead);
+        ASK_FOR(soon0, apart0, i);
+        ASK_FOR(soon1, apart1, i);
         const float_vector fi0 = FETCH_bf16(in0, i, left);
         const float_mask fm1 = FETCH_mask(in1, i, left);
         const double_vector li0 = lower_half(fi0);
@@ -27675,687 +27791,687 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
 
 static const fused_entry entries[] = {
     {"add:i0,-0.5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g0_f32_in_double, g0_f32_plain}, {NULL, NULL, NULL}, {g0_f16_settled, NULL, g0_f16_plain}, {g0_bf16_settled, NULL, g0_bf16_plain}},
      {{0}},
      NULL},
     {"add:i0,-1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g1_f32_in_double, g1_f32_plain}, {NULL, NULL, NULL}, {g1_f16_settled, NULL, g1_f16_plain}, {g1_bf16_settled, NULL, g1_bf16_plain}},
      {{0}},
      NULL},
     {"add:i0,0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g2_f32_in_double, g2_f32_plain}, {NULL, NULL, NULL}, {g2_f16_settled, NULL, g2_f16_plain}, {g2_bf16_settled, NULL, g2_bf16_plain}},
      {{0}},
      NULL},
     {"add:i0,0.5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g3_f32_in_double, g3_f32_plain}, {NULL, NULL, NULL}, {g3_f16_settled, NULL, g3_f16_plain}, {g3_bf16_settled, NULL, g3_bf16_plain}},
      {{0}},
      NULL},
     {"add:i0,1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g4_f32_in_double, g4_f32_plain}, {NULL, NULL, NULL}, {g4_f16_settled, NULL, g4_f16_plain}, {g4_bf16_settled, NULL, g4_bf16_plain}},
      {{0}},
      NULL},
     {"add:i0,2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g5_f32_in_double, g5_f32_plain}, {NULL, NULL, NULL}, {g5_f16_settled, NULL, g5_f16_plain}, {g5_bf16_settled, NULL, g5_bf16_plain}},
      {{0}},
      NULL},
     {"add:i0,i1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g6_f32_in_double, g6_f32_plain}, {NULL, NULL, NULL}, {g6_f16_settled, NULL, g6_f16_plain}, {g6_bf16_settled, NULL, g6_bf16_plain}},
      {{0}},
      NULL},
     {"add:i0,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g7_f32_in_double, g7_f32_plain}, {NULL, NULL, NULL}, {g7_f16_settled, NULL, g7_f16_plain}, {g7_bf16_settled, NULL, g7_bf16_plain}},
      {{0}},
      NULL},
     {"exp:i0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g8_f32_in_double, g8_f32_plain}, {NULL, NULL, NULL}, {g8_f16_settled, NULL, NULL}, {g8_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"exp:i0 mul:t0,x0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g9_f32_in_double, g9_f32_plain}, {NULL, NULL, NULL}, {g9_f16_settled, NULL, NULL}, {g9_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"exp:i1 sum:i0 mul:t0,t1 sub:i0,t2",
-     "s", 0,
+     "s", 0, 1,
      {{NULL, g10_f32_in_double, g10_f32_plain}, {NULL, NULL, NULL}, {g10_f16_settled, NULL, NULL}, {g10_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g11_f32_in_double, g11_f32_plain}, {NULL, NULL, NULL}, {g11_f16_settled, NULL, NULL}, {g11_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1 div:t2,2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g12_f32_in_double, g12_f32_plain}, {NULL, NULL, NULL}, {g12_f16_settled, NULL, NULL}, {g12_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1 div:t2,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g13_f32_in_double, g13_f32_plain}, {NULL, NULL, NULL}, {g13_f16_settled, NULL, NULL}, {g13_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3",
-     "", 0,
+     "", 0, 0,
      {{NULL, g14_f32_in_double, g14_f32_plain}, {NULL, NULL, NULL}, {g14_f16_settled, NULL, NULL}, {g14_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g15_f32_in_double, g15_f32_plain}, {NULL, NULL, NULL}, {g15_f16_settled, NULL, NULL}, {g15_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g16_f32_in_double, g16_f32_plain}, {NULL, NULL, NULL}, {g16_f16_settled, NULL, NULL}, {g16_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"exp_of_difference:i0,x0 div:t0,x1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g17_f32_in_double, g17_f32_plain}, {NULL, NULL, NULL}, {g17_f16_settled, NULL, NULL}, {g17_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"exp_of_difference:i0,x0 sum:t0 out:t0,t1",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g18_f32_in_double, g18_f32_plain}, {NULL, NULL, NULL}, {NULL, g18_f16_in_double, NULL}, {NULL, g18_bf16_in_double, NULL}},
      {{0}},
      NULL},
     {"less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8",
-     "", 0,
+     "", 0, 0,
      {{NULL, g19_f32_in_double, g19_f32_plain}, {NULL, NULL, NULL}, {g19_f16_settled, NULL, NULL}, {g19_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g20_f32_in_double, g20_f32_plain}, {NULL, NULL, NULL}, {g20_f16_settled, NULL, NULL}, {g20_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g21_f32_in_double, g21_f32_plain}, {NULL, NULL, NULL}, {g21_f16_settled, NULL, NULL}, {g21_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3",
-     "", 0,
+     "", 0, 0,
      {{NULL, g22_f32_in_double, g22_f32_plain}, {NULL, NULL, NULL}, {g22_f16_settled, NULL, NULL}, {g22_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g23_f32_in_double, g23_f32_plain}, {NULL, NULL, NULL}, {g23_f16_settled, NULL, NULL}, {g23_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3",
-     "", 0,
+     "", 0, 0,
      {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g25_f32_in_double, g25_f32_plain}, {NULL, NULL, NULL}, {g25_f16_settled, NULL, NULL}, {g25_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3",
-     "", 0,
+     "", 0, 0,
      {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g27_f32_in_double, g27_f32_plain}, {NULL, NULL, NULL}, {g27_f16_settled, NULL, g27_f16_plain}, {g27_bf16_settled, NULL, g27_bf16_plain}},
      {{0}},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g28_f32_in_double, g28_f32_plain}, {NULL, NULL, NULL}, {g28_f16_settled, NULL, NULL}, {g28_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g29_f32_in_double, g29_f32_plain}, {NULL, NULL, NULL}, {g29_f16_settled, NULL, NULL}, {g29_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"log:i0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g30_f32_in_double, g30_f32_plain}, {NULL, NULL, NULL}, {g30_f16_settled, NULL, NULL}, {g30_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g31_f32_in_double, g31_f32_plain}, {NULL, NULL, NULL}, {g31_f16_settled, NULL, NULL}, {g31_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g32_f32_in_double, g32_f32_plain}, {NULL, NULL, NULL}, {g32_f16_settled, NULL, NULL}, {g32_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"log_of_odds:i0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"max:i0",
-     "m", 0,
+     "m", 0, 0,
      {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double, NULL}, {NULL, g35_bf16_in_double, NULL}},
      {{NULL, g35_f32_in_double_columns, g35_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double_columns, NULL}, {NULL, g35_bf16_in_double_columns, NULL}},
      g35_finish},
     {"max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4",
-     "ms", 0,
+     "ms", 0, 1,
      {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {NULL, g36_f16_in_double, NULL}, {NULL, g36_bf16_in_double, NULL}},
      {{0}},
      NULL},
     {"max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2",
-     "ms", 1,
+     "ms", 1, 1,
      {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {g37_f16_settled, NULL, NULL}, {g37_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10",
-     "mss", 0,
+     "mss", 0, 1,
      {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {g38_f16_settled, NULL, NULL}, {g38_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17",
-     "msss", 1,
+     "msss", 1, 1,
      {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double, NULL}, {NULL, g39_bf16_in_double, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13",
-     "msss", 0,
+     "msss", 0, 1,
      {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double, NULL}, {NULL, g40_bf16_in_double, NULL}},
      {{0}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9",
-     "mss", 0,
+     "mss", 0, 1,
      {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {g41_f16_settled, NULL, NULL}, {g41_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4",
-     "", 0,
+     "", 0, 0,
      {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {g42_f16_settled, NULL, NULL}, {g42_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:-1,i1 add:i0,t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {g43_f16_settled, NULL, g43_f16_plain}, {g43_bf16_settled, NULL, g43_bf16_plain}},
      {{0}},
      NULL},
     {"mul:-1,i1 sub:i0,t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, g44_f16_plain}, {g44_bf16_settled, NULL, g44_bf16_plain}},
      {{0}},
      NULL},
     {"mul:0,i1 add:i0,t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, NULL}, {g45_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:0,i1 sub:i0,t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, NULL}, {g46_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:0.5,i1 add:i0,t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, g47_f16_plain}, {g47_bf16_settled, NULL, g47_bf16_plain}},
      {{0}},
      NULL},
     {"mul:0.5,i1 sub:i0,t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, g48_bf16_plain}},
      {{0}},
      NULL},
     {"mul:2,i1 add:i0,t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:2,i1 sub:i0,t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,-1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, g51_f16_plain}, {g51_bf16_settled, NULL, g51_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
-     "ms", 1,
+     "ms", 1, 1,
      {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, NULL}, {g52_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, g53_f16_plain}, {g53_bf16_settled, NULL, g53_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
-     "ms", 1,
+     "ms", 1, 1,
      {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, NULL}, {g54_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,0.5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, g55_f16_plain}, {g55_bf16_settled, NULL, g55_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, g56_f16_plain}, {g56_bf16_settled, NULL, g56_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,i1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, g57_f16_plain}, {g57_bf16_settled, NULL, g57_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, NULL}, {g58_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g59_f32_in_double, g59_f32_plain}, {NULL, NULL, NULL}, {g59_f16_settled, NULL, NULL}, {g59_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, NULL}, {g60_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, NULL}, {g62_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:i0,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, g63_f16_plain}, {g63_bf16_settled, NULL, g63_bf16_plain}},
      {{0}},
      NULL},
     {"mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
-     "ms", 1,
+     "ms", 1, 1,
      {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:k0,i1 add:i0,t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, NULL}, {g65_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"mul:k0,i1 sub:i0,t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, NULL}, {g66_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
-     "", 0,
+     "", 0, 0,
      {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {g67_f16_settled, NULL, NULL}, {g67_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g68_f32_in_double, g68_f32_plain}, {NULL, NULL, NULL}, {NULL, g68_f16_in_double, NULL}, {NULL, g68_bf16_in_double, NULL}},
      {{NULL, g68_f32_in_double_columns, g68_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g68_f16_in_double_columns, NULL}, {NULL, g68_bf16_in_double_columns, NULL}},
      g68_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {NULL, g69_f16_in_double, NULL}, {NULL, g69_bf16_in_double, NULL}},
      {{NULL, g69_f32_in_double_columns, g69_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g69_f16_in_double_columns, NULL}, {NULL, g69_bf16_in_double_columns, NULL}},
      g69_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {g70_f16_settled, NULL, NULL}, {g70_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {NULL, g71_f16_in_double, NULL}, {NULL, g71_bf16_in_double, NULL}},
      {{NULL, g71_f32_in_double_columns, g71_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g71_f16_in_double_columns, NULL}, {NULL, g71_bf16_in_double_columns, NULL}},
      g71_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double, NULL}, {NULL, g72_bf16_in_double, NULL}},
      {{NULL, g72_f32_in_double_columns, g72_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double_columns, NULL}, {NULL, g72_bf16_in_double_columns, NULL}},
      g72_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
-     "", 0,
+     "", 0, 0,
      {{NULL, g73_f32_in_double, g73_f32_plain}, {NULL, NULL, NULL}, {g73_f16_settled, NULL, NULL}, {g73_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {g74_f16_settled, NULL, NULL}, {g74_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g75_f32_in_double, g75_f32_plain}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double, NULL}, {NULL, g75_bf16_in_double, NULL}},
      {{NULL, g75_f32_in_double_columns, g75_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double_columns, NULL}, {NULL, g75_bf16_in_double_columns, NULL}},
      g75_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g76_f32_in_double, g76_f32_plain}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double, NULL}, {NULL, g76_bf16_in_double, NULL}},
      {{NULL, g76_f32_in_double_columns, g76_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double_columns, NULL}, {NULL, g76_bf16_in_double_columns, NULL}},
      g76_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double, NULL}, {NULL, g77_bf16_in_double, NULL}},
      {{NULL, g77_f32_in_double_columns, g77_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double_columns, NULL}, {NULL, g77_bf16_in_double_columns, NULL}},
      g77_finish},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double, NULL}, {NULL, g78_bf16_in_double, NULL}},
      {{NULL, g78_f32_in_double_columns, g78_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double_columns, NULL}, {NULL, g78_bf16_in_double_columns, NULL}},
      g78_finish},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
-     "", 0,
+     "", 0, 0,
      {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {g79_f16_settled, NULL, NULL}, {g79_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g80_f32_in_double, g80_f32_plain}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double, NULL}, {NULL, g80_bf16_in_double, NULL}},
      {{NULL, g80_f32_in_double_columns, g80_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double_columns, NULL}, {NULL, g80_bf16_in_double_columns, NULL}},
      g80_finish},
     {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g81_f32_in_double, g81_f32_plain}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double, NULL}, {NULL, g81_bf16_in_double, NULL}},
      {{NULL, g81_f32_in_double_columns, g81_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double_columns, NULL}, {NULL, g81_bf16_in_double_columns, NULL}},
      g81_finish},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10",
-     "", 0,
+     "", 0, 0,
      {{NULL, g82_f32_in_double, g82_f32_plain}, {NULL, NULL, NULL}, {g82_f16_settled, NULL, NULL}, {g82_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g83_f32_in_double, g83_f32_plain}, {NULL, NULL, NULL}, {g83_f16_settled, NULL, NULL}, {g83_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
-     "", 0,
+     "", 0, 0,
      {{NULL, g84_f32_in_double, g84_f32_plain}, {NULL, NULL, NULL}, {g84_f16_settled, NULL, NULL}, {g84_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g85_f32_in_double, g85_f32_plain}, {NULL, NULL, NULL}, {g85_f16_settled, NULL, NULL}, {g85_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
-     "", 0,
+     "", 0, 0,
      {{NULL, g86_f32_in_double, g86_f32_plain}, {NULL, NULL, NULL}, {g86_f16_settled, NULL, NULL}, {g86_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g87_f32_in_double, g87_f32_plain}, {NULL, NULL, NULL}, {g87_f16_settled, NULL, NULL}, {g87_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
-     "", 0,
+     "", 0, 0,
      {{NULL, g88_f32_in_double, g88_f32_plain}, {NULL, NULL, NULL}, {g88_f16_settled, NULL, NULL}, {g88_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g89_f32_in_double, g89_f32_plain}, {NULL, NULL, NULL}, {g89_f16_settled, NULL, NULL}, {g89_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
-     "", 0,
+     "", 0, 0,
      {{NULL, g90_f32_in_double, g90_f32_plain}, {NULL, NULL, NULL}, {g90_f16_settled, NULL, NULL}, {g90_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g91_f32_in_double, g91_f32_plain}, {NULL, NULL, NULL}, {g91_f16_settled, NULL, NULL}, {g91_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i0,-0.5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g92_f32_in_double, g92_f32_plain}, {NULL, NULL, NULL}, {g92_f16_settled, NULL, g92_f16_plain}, {g92_bf16_settled, NULL, g92_bf16_plain}},
      {{0}},
      NULL},
     {"sub:i0,-1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g93_f32_in_double, g93_f32_plain}, {NULL, NULL, NULL}, {g93_f16_settled, NULL, g93_f16_plain}, {g93_bf16_settled, NULL, g93_bf16_plain}},
      {{0}},
      NULL},
     {"sub:i0,0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g94_f32_in_double, g94_f32_plain}, {NULL, NULL, NULL}, {g94_f16_settled, NULL, g94_f16_plain}, {g94_bf16_settled, NULL, g94_bf16_plain}},
      {{0}},
      NULL},
     {"sub:i0,0.5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g95_f32_in_double, g95_f32_plain}, {NULL, NULL, NULL}, {g95_f16_settled, NULL, g95_f16_plain}, {g95_bf16_settled, NULL, g95_bf16_plain}},
      {{0}},
      NULL},
     {"sub:i0,1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g96_f32_in_double, g96_f32_plain}, {NULL, NULL, NULL}, {g96_f16_settled, NULL, g96_f16_plain}, {g96_bf16_settled, NULL, g96_bf16_plain}},
      {{0}},
      NULL},
     {"sub:i0,2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g97_f32_in_double, g97_f32_plain}, {NULL, NULL, NULL}, {g97_f16_settled, NULL, g97_f16_plain}, {g97_bf16_settled, NULL, g97_bf16_plain}},
      {{0}},
      NULL},
     {"sub:i0,i1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g98_f32_in_double, g98_f32_plain}, {NULL, NULL, NULL}, {g98_f16_settled, NULL, g98_f16_plain}, {g98_bf16_settled, NULL, g98_bf16_plain}},
      {{0}},
      NULL},
     {"sub:i0,i1 abs:t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g99_f32_in_double, g99_f32_plain}, {NULL, NULL, NULL}, {g99_f16_settled, NULL, g99_f16_plain}, {g99_bf16_settled, NULL, g99_bf16_plain}},
      {{0}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6",
-     "", 0,
+     "", 0, 0,
      {{NULL, g100_f32_in_double, g100_f32_plain}, {NULL, NULL, NULL}, {g100_f16_settled, NULL, NULL}, {g100_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g101_f32_in_double, g101_f32_plain}, {NULL, NULL, NULL}, {NULL, g101_f16_in_double, NULL}, {NULL, g101_bf16_in_double, NULL}},
      {{NULL, g101_f32_in_double_columns, g101_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g101_f16_in_double_columns, NULL}, {NULL, g101_bf16_in_double_columns, NULL}},
      g101_finish},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g102_f32_in_double, g102_f32_plain}, {NULL, NULL, NULL}, {NULL, g102_f16_in_double, NULL}, {NULL, g102_bf16_in_double, NULL}},
      {{NULL, g102_f32_in_double_columns, g102_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g102_f16_in_double_columns, NULL}, {NULL, g102_bf16_in_double_columns, NULL}},
      g102_finish},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g103_f32_in_double, g103_f32_plain}, {NULL, NULL, NULL}, {g103_f16_settled, NULL, NULL}, {g103_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g104_f32_in_double, g104_f32_plain}, {NULL, NULL, NULL}, {NULL, g104_f16_in_double, NULL}, {NULL, g104_bf16_in_double, NULL}},
      {{NULL, g104_f32_in_double_columns, g104_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g104_f16_in_double_columns, NULL}, {NULL, g104_bf16_in_double_columns, NULL}},
      g104_finish},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g105_f32_in_double, g105_f32_plain}, {NULL, NULL, NULL}, {NULL, g105_f16_in_double, NULL}, {NULL, g105_bf16_in_double, NULL}},
      {{NULL, g105_f32_in_double_columns, g105_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g105_f16_in_double_columns, NULL}, {NULL, g105_bf16_in_double_columns, NULL}},
      g105_finish},
     {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6",
-     "", 0,
+     "", 0, 0,
      {{NULL, g106_f32_in_double, g106_f32_plain}, {NULL, NULL, NULL}, {g106_f16_settled, NULL, NULL}, {g106_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g107_f32_in_double, g107_f32_plain}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double, NULL}, {NULL, g107_bf16_in_double, NULL}},
      {{NULL, g107_f32_in_double_columns, g107_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double_columns, NULL}, {NULL, g107_bf16_in_double_columns, NULL}},
      g107_finish},
     {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g108_f32_in_double, g108_f32_plain}, {NULL, NULL, NULL}, {NULL, g108_f16_in_double, NULL}, {NULL, g108_bf16_in_double, NULL}},
      {{NULL, g108_f32_in_double_columns, g108_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g108_f16_in_double_columns, NULL}, {NULL, g108_bf16_in_double_columns, NULL}},
      g108_finish},
     {"sub:i0,i1 abs:t0 sum:t1",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g109_f32_in_double, g109_f32_plain}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double, NULL}, {NULL, g109_bf16_in_double, NULL}},
      {{NULL, g109_f32_in_double_columns, g109_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double_columns, NULL}, {NULL, g109_bf16_in_double_columns, NULL}},
      g109_finish},
     {"sub:i0,i1 abs:t0 sum:t1 div:t2,k0",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g110_f32_in_double, g110_f32_plain}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double, NULL}, {NULL, g110_bf16_in_double, NULL}},
      {{NULL, g110_f32_in_double_columns, g110_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double_columns, NULL}, {NULL, g110_bf16_in_double_columns, NULL}},
      g110_finish},
     {"sub:i0,i1 square:t0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g111_f32_in_double, g111_f32_plain}, {NULL, NULL, NULL}, {g111_f16_settled, NULL, NULL}, {g111_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i0,i1 square:t0 sum:t1",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g112_f32_in_double, g112_f32_plain}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double, NULL}, {NULL, g112_bf16_in_double, NULL}},
      {{NULL, g112_f32_in_double_columns, g112_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double_columns, NULL}, {NULL, g112_bf16_in_double_columns, NULL}},
      g112_finish},
     {"sub:i0,i1 square:t0 sum:t1 div:t2,k0",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g113_f32_in_double, g113_f32_plain}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double, NULL}, {NULL, g113_bf16_in_double, NULL}},
      {{NULL, g113_f32_in_double_columns, g113_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double_columns, NULL}, {NULL, g113_bf16_in_double_columns, NULL}},
      g113_finish},
     {"sub:i0,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g114_f32_in_double, g114_f32_plain}, {NULL, NULL, NULL}, {g114_f16_settled, NULL, g114_f16_plain}, {g114_bf16_settled, NULL, g114_bf16_plain}},
      {{0}},
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
-     "", 0,
+     "", 0, 0,
      {{NULL, g115_f32_in_double, g115_f32_plain}, {NULL, NULL, NULL}, {g115_f16_settled, NULL, NULL}, {g115_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
-     "", 0,
+     "", 0, 0,
      {{NULL, g116_f32_in_double, g116_f32_plain}, {NULL, NULL, NULL}, {g116_f16_settled, NULL, NULL}, {g116_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g117_f32_in_double, g117_f32_plain}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double, NULL}, {NULL, g117_bf16_in_double, NULL}},
      {{NULL, g117_f32_in_double_columns, g117_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double_columns, NULL}, {NULL, g117_bf16_in_double_columns, NULL}},
      g117_finish},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g118_f32_in_double, g118_f32_plain}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double, NULL}, {NULL, g118_bf16_in_double, NULL}},
      {{NULL, g118_f32_in_double_columns, g118_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double_columns, NULL}, {NULL, g118_bf16_in_double_columns, NULL}},
      g118_finish},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g119_f32_in_double, g119_f32_plain}, {NULL, NULL, NULL}, {NULL, g119_f16_in_double, NULL}, {NULL, g119_bf16_in_double, NULL}},
      {{NULL, g119_f32_in_double_columns, g119_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g119_f16_in_double_columns, NULL}, {NULL, g119_bf16_in_double_columns, NULL}},
      g119_finish},
     {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g120_f32_in_double, g120_f32_plain}, {NULL, NULL, NULL}, {NULL, g120_f16_in_double, NULL}, {NULL, g120_bf16_in_double, NULL}},
      {{NULL, g120_f32_in_double_columns, g120_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g120_f16_in_double_columns, NULL}, {NULL, g120_bf16_in_double_columns, NULL}},
      g120_finish},
     {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g121_f32_in_double, g121_f32_plain}, {NULL, NULL, NULL}, {g121_f16_settled, NULL, NULL}, {g121_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g122_f32_in_double, g122_f32_plain}, {NULL, NULL, NULL}, {g122_f16_settled, NULL, NULL}, {g122_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4",
-     "", 0,
+     "", 0, 0,
      {{NULL, g123_f32_in_double, g123_f32_plain}, {NULL, NULL, NULL}, {g123_f16_settled, NULL, NULL}, {g123_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g124_f32_in_double, g124_f32_plain}, {NULL, NULL, NULL}, {g124_f16_settled, NULL, NULL}, {g124_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g125_f32_in_double, g125_f32_plain}, {NULL, NULL, NULL}, {g125_f16_settled, NULL, NULL}, {g125_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g126_f32_in_double, g126_f32_plain}, {NULL, NULL, NULL}, {g126_f16_settled, NULL, NULL}, {g126_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 mul:2,t0 mul:i0,t1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g127_f32_in_double, g127_f32_plain}, {NULL, NULL, NULL}, {g127_f16_settled, NULL, NULL}, {g127_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g128_f32_in_double, g128_f32_plain}, {NULL, NULL, NULL}, {g128_f16_settled, NULL, NULL}, {g128_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 sign:t0 mul:i0,t1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g129_f32_in_double, g129_f32_plain}, {NULL, NULL, NULL}, {g129_f16_settled, NULL, NULL}, {g129_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0",
-     "", 0,
+     "", 0, 0,
      {{NULL, g130_f32_in_double, g130_f32_plain}, {NULL, NULL, NULL}, {g130_f16_settled, NULL, NULL}, {g130_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4",
-     "", 0,
+     "", 0, 0,
      {{NULL, g131_f32_in_double, g131_f32_plain}, {NULL, NULL, NULL}, {g131_f16_settled, NULL, NULL}, {g131_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g132_f32_in_double, g132_f32_plain}, {NULL, NULL, NULL}, {g132_f16_settled, NULL, NULL}, {g132_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5",
-     "", 0,
+     "", 0, 0,
      {{NULL, g133_f32_in_double, g133_f32_plain}, {NULL, NULL, NULL}, {g133_f16_settled, NULL, NULL}, {g133_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1",
-     "", 0,
+     "", 0, 0,
      {{NULL, g134_f32_in_double, g134_f32_plain}, {NULL, NULL, NULL}, {g134_f16_settled, NULL, NULL}, {g134_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},
     {"sum:i0",
-     "s", 0,
+     "s", 0, 0,
      {{NULL, g135_f32_in_double, g135_f32_plain}, {NULL, NULL, NULL}, {NULL, g135_f16_in_double, NULL}, {NULL, g135_bf16_in_double, NULL}},
      {{NULL, g135_f32_in_double_columns, g135_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g135_f16_in_double_columns, NULL}, {NULL, g135_bf16_in_double_columns, NULL}},
      g135_finish},
     {"where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3",
-     "ms", 1,
+     "ms", 1, 1,
      {{NULL, g136_f32_in_double, g136_f32_plain}, {NULL, NULL, NULL}, {g136_f16_settled, NULL, NULL}, {g136_bf16_settled, NULL, NULL}},
      {{0}},
      NULL},

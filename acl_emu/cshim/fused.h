@@ -52,11 +52,12 @@ static inline void write_part(void *to, const void *padded, size_t size)
 #define FETCH_bf16(memory, i, left) FETCH(uint16_t, memory, i, left, read_bf16)
 #define FETCH_mask(memory, i, left) FETCH(uint8_t, memory, i, left, read_mask)
 
-/* Short rows end before the processor knows what comes next: while there is much to compute, the row that follows is asked for. */
+/* While there is much to compute, memory is asked for that is needed soon: what the caller says, else the row that follows, since short ones end before
+ * the processor knows what comes next. */
 enum { SHORT_ROW = 1 << 13 };
-#define ASK_FOR_f32(memory, i) __builtin_prefetch((const float *)(memory) + (i), 0, 2)
-#define ASK_FOR_f16(memory, i) __builtin_prefetch((const uint16_t *)(memory) + (i), 0, 2)
-#define ASK_FOR_bf16(memory, i) ASK_FOR_f16(memory, i)
+#define APART(number, item) (call->soon ? call->apart[number] : (int64_t)(2 * FLOATS * (item)))
+#define SOON(number, item) (call->soon ? call->soon[number] : (const char *)call->ins[number] + (n <= SHORT_ROW ? n * (item) : 0))
+#define ASK_FOR(soon, apart, i) __builtin_prefetch((soon) + (int64_t)((i) / (2 * FLOATS)) * (apart) + (i) / FLOATS % 2 * CACHE_LINE, 0, 2)
 
 #define PUT(type, name, memory, i, left, values)                                                        \
     do {                                                                                                \
@@ -684,7 +685,7 @@ static inline int is_fit_for_float(double largest, size_t n)
     float_vector lost = all_float(0);                                                                                     \
     for (size_t i = 0; i < n; i += FLOATS) {                                                                              \
         const size_t left = n - i;                                                                                        \
-        ASK_FOR_##half(memory, i + ahead);                                                                                \
+        ASK_FOR(soon, apart, i);                                                                                          \
         const float_vector x = FETCH_##half(memory, i, left);                                                             \
         float_vector rest, power, value = exp_in_parts(larger_float(x, least), less, &rest, &power);                      \
         power = live_float(left, power, 0);                                                                               \
@@ -707,12 +708,12 @@ static inline int is_fit_for_float(double largest, size_t n)
     *high = (*high + upper_half(lost)) * *unit;
 #else
 #define ADD_EXPONENTIALS(half)                                                                                            \
-    (void)memory, (void)n, (void)ahead, (void)largest, (void)kept, (void)low, (void)high, (void)count, (void)unit;
+    (void)memory, (void)n, (void)soon, (void)apart, (void)largest, (void)kept, (void)low, (void)high, (void)count, (void)unit;
 #endif
 #define ROUGHLY(half)                                                                                                     \
-    static inline void add_exponentials_##half(const void *memory, size_t n, size_t ahead, double largest, float *kept,   \
-                                               double_vector *low, double_vector *high, size_t *count,                    \
-                                               double_vector *unit)                                                       \
+    static inline void add_exponentials_##half(const void *memory, size_t n, const char *soon, int64_t apart,             \
+                                               double largest, float *kept, double_vector *low,                           \
+                                               double_vector *high, size_t *count, double_vector *unit)                   \
     {                                                                                                                     \
         ADD_EXPONENTIALS(half)                                                                                            \
     }                                                                                                                     \

@@ -129,6 +129,8 @@ class _Compiler:
         self.nodes = [node for node in graph.nodes if node.op != "same"]
         self.domain = np.broadcast_shapes(*(node.shape for node in graph.nodes), *(layout.shape for layout in reads))
         self._check()
+        self.unread = {*range(len(reads))} - {node.detail for node in graph.nodes if node.op == "input"}
+        """Reads that no result depends on."""
         self.axes = self._reduced_axes()
         self.views = [self._strides(layout, index) for index, layout in enumerate(self.layouts)]
 
@@ -266,18 +268,21 @@ class _Compiler:
         return [math.prod(self.domain[axis] for axis in axes) for axes in (outer, inner)]
 
     def _pace(self) -> int:
-        """The operand that decides how all elements are walked through: one that most lie alike with, a result at best."""
+        """The operand that decides how all elements are walked through: one that most lie alike with, a read at best.
+
+        A result is turned with fewer steps than a read, which is copied before.
+        """
         size = math.prod(self.domain)
-        whole = [index for index, layout in enumerate(self.layouts) if math.prod(layout.shape) == size > 1]
+        whole = [index for index, layout in enumerate(self.layouts) if math.prod(layout.shape) == size > 1 and index not in self.unread]
         along = {
             index: min((stride, axis) for axis, stride in enumerate(self.views[index]) if self.domain[axis] != 1)[1] for index in whole
         }
         alike = {index: list(along.values()).count(axis) for index, axis in along.items()}
-        return max((self.reads, *alike), key=lambda index: (alike.get(index, 0), index >= self.reads))
+        return max((self.reads, *alike), key=lambda index: (alike.get(index, 0), index < self.reads))
 
     def _leader(self) -> int:
         """The read that decides which axis is walked along: the largest."""
-        return max(range(self.reads), key=lambda k: (math.prod(self.layouts[k].shape), -k))
+        return max(range(self.reads), key=lambda k: (k not in self.unread, math.prod(self.layouts[k].shape), -k))
 
     def _way(self, reduced: list[int], kept: list[int], leader: int) -> int:
         """Along the rows, or along all columns at once, wherever memory is contiguous; short rows are taken side by side."""
@@ -299,7 +304,7 @@ class _Compiler:
         """The axis that some operand is contiguous along, where that is not the one that the loops run along."""
         if len(order) < 2 or self.domain[order[-1]] < _BLOCK_SIDE:
             return None
-        for index in range(len(self.layouts)):
+        for index in (one for one in range(len(self.layouts)) if one not in self.unread):
             strides, item = self.views[index], self.layouts[index].dtype.itemsize
             for axis in order[:-1]:
                 if strides[axis] == item and self.domain[axis] >= _BLOCK_SIDE and strides[order[-1]] > item:
@@ -320,7 +325,7 @@ class _Compiler:
             spans += [begin, middle, middle, len(steps)]
         operands: list[int] = []
         for index, layout in enumerate(self.layouts):
-            operands += [DTYPES.index(layout.dtype.name), layout.dtype.itemsize, layout.extent, lower.in_place]
+            operands += [DTYPES.index(layout.dtype.name), layout.dtype.itemsize, layout.extent, lower.in_place, int(index in self.unread)]
             for axes in (outer, inner):
                 together = shape != _BLOCKS or axes is outer
                 operands += self._range(index, axes) if together else self._two(index, axes)
@@ -366,7 +371,8 @@ class _Compiler:
 
     def _two(self, index: int, axes: list[int]) -> list[int]:
         pairs = [(self.domain[axis], self.views[index][axis]) for axis in axes]
-        return _numbers([(1, 0)] if all(stride == 0 for _, stride in pairs) else pairs)
+        alike = index in self.unread or all(stride == 0 for _, stride in pairs)
+        return _numbers([(1, 0)] if alike else pairs)
 
 
 def _numbers(pairs: Sequence[tuple[int, int]]) -> list[int]:

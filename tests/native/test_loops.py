@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acl_emu import native, soc
-from tests.native.support import BF16, assert_same, at_odd_address, run, ulps
+from tests.native.support import BF16, assert_same, at_odd_address, plan_of, program_of, run, ulps
 from tests.operators.accuracy import FLOAT, FLOATS, assert_accurate, spacing
 
 Array = npt.NDArray[Any]
@@ -217,11 +217,50 @@ def test_no_bit_depends_on_how_operands_lie(name: str, data: st.DataObject) -> N
 @pytest.mark.parametrize("turned", list(itertools.product((False, True), repeat=3)), ids=str)
 @pytest.mark.parametrize("dtype", [np.dtype(np.float32), np.dtype(np.float16)], ids=str)
 @pytest.mark.parametrize("kernel", [smooth, backward])
-def test_large_operands_however_they_lie(kernel: Any, dtype: Any, turned: tuple[bool, bool, bool]) -> None:
+@pytest.mark.parametrize("aligned", [False, True], ids=["anywhere", "aligned"])
+def test_large_operands_however_they_lie(kernel: Any, dtype: Any, turned: tuple[bool, bool, bool], aligned: bool) -> None:
     """So large that results pass by the caches, and each thread has a part of its own of what is turned."""
-    shape = 2051, 1030 if dtype == np.float32 else 2060
+    shape = (2128, 1168) if aligned else (2051, 1030)
+    if dtype != np.float32:
+        shape = shape[0], 2 * shape[1]
     inputs = [laid_out(numbers(*shape, dtype=dtype, seed=seed), "turned" if one else "plain") for seed, one in enumerate(turned[:2])]
     out = laid_out(np.zeros(shape, dtype), "turned" if turned[2] else "plain")
     options = {} if dtype == np.float32 else {"compute": np.float64}
     plain = run(kernel, [np.ascontiguousarray(one) for one in inputs], np.zeros(shape, dtype), **options)
     assert_same(run(kernel, inputs, out, **options), plain)
+
+
+def of_some(x: Array, mask: Array) -> Array:
+    return softmax(np.where(mask, np.float32(-10000), x))
+
+
+@pytest.mark.parametrize("shape", [(700, 300), (3, 250, 64), (300, 1480), (90, 5000), (45, 9000)], ids=str)
+@pytest.mark.parametrize("turned", [(True, True), (True, False), (False, True)], ids=str)
+def test_rows_that_are_turned_while_others_are_worked_on(shape: tuple[int, ...], turned: tuple[bool, bool]) -> None:
+    """Of numbers and of masks, many at a time or few, side by side or not, in steps that leave a line over; the longest find no room."""
+    values = [numbers(*shape), numbers(*shape, seed=2) > 1]
+    inputs = [np.ascontiguousarray(one.swapaxes(-1, -2)).swapaxes(-1, -2) if way else one for one, way in zip(values, turned, strict=True)]
+    out = run(of_some, inputs, np.zeros(shape, np.float32))
+    assert_same(out, run(of_some, values, np.zeros(shape, np.float32)))
+    assert_accurate(out, exactly(softmax, np.where(values[1], np.float32(-10000), values[0])), ulps=6)
+
+
+def squares(x: Array, unread: Array, y: Array) -> Array:
+    return np.sqrt(x * x) + y
+
+
+def sloping(x: Array, unread: Array, y: Array) -> Array:
+    return x * np.where(y <= 0, np.float32(0), -y)
+
+
+@pytest.mark.parametrize("kernel", [squares, sloping])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("layout", ["plain", "turned", "stepped", "both"])
+def test_what_no_result_depends_on_may_lie_in_any_way(kernel: Any, turned: bool, layout: str) -> None:
+    """In programs of steps, and around a kernel that was compiled as a whole."""
+    values = [numbers(300, 500, seed=seed) for seed in range(3)]
+    inputs = [laid_out(one, way) for one, way in zip(values, ("turned" if turned else "plain", layout, "plain"), strict=True)]
+    program = program_of(kernel, inputs, [values[0]])
+    assert program is not None
+    assert plan_of(program).is_whole == (kernel is sloping)
+    assert_same(run(kernel, inputs, np.zeros((300, 500), np.float32)), kernel(*values))

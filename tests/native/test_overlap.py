@@ -77,6 +77,14 @@ def test_output_on_an_input_the_other_way_round() -> None:
     assert_same(values, expected)
 
 
+def test_output_on_an_input_that_no_result_depends_on() -> None:
+    out, values = np.zeros((100, 200), np.float32), room(np.dtype(np.float32))[:20_000].reshape(100, 200)
+    inputs = [out.reshape(200, 100).T, values]
+    assert not refused(lambda _, x: x * x, inputs, [out])
+    native.apply(lambda _, x: x * x, inputs, [out])
+    assert_same(out, values * values)
+
+
 def test_outputs_on_each_other() -> None:
     memory = room(np.dtype(np.float32))
     first, second = memory[:1000].copy(), memory[1000:2000].copy()
