@@ -142,7 +142,7 @@ def check_batches() -> None:
     for (left, right), dtype in itertools.product(cases, (FLOAT, FLOAT16)):
         a, b = rng.standard_normal(left).astype(dtype), rng.standard_normal(right).astype(dtype)
         for first, second in ((a, b), (a[..., ::-1, :].copy()[..., ::-1, :], b.swapaxes(-1, -2).copy().swapaxes(-1, -2))):
-            out = np.full(np.matmul(np.empty(left), np.empty(right)).shape, np.nan, dtype)
+            out = np.full(np.matmul(np.zeros(left), np.zeros(right)).shape, np.nan, dtype)
             matmul(first, second, out)
             batch = out.shape[:-2]
             lefts, rights = (np.broadcast_to(each, batch + each.shape[-2:]) for each in (a, b))
