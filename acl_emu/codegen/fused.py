@@ -170,7 +170,7 @@ class _Kernel:
         if self.graph.lane_outputs:
             yield "    const int streamed = call->streamed;"
         if self.graph.busy:
-            for name in self._asked_for():
+            for name in self.graph.inputs:
                 size = "sizeof(uint8_t)" if name[0] == "m" else "sizeof(float)" if self.storage == "f32" else "sizeof(uint16_t)"
                 yield f"    const int64_t apart{name[1:]} = APART({name[1:]}, {size});"
                 yield f"    const char *const soon{name[1:]} = SOON({name[1:]}, {size});"
@@ -263,7 +263,10 @@ class _Kernel:
         if graph.in_parts:
             for name in ending if not self.columns else ():
                 place = f"call->sums + {graph.reductions.index(name)} * PARTIALS"
-                yield f"    store_{self._kind(name, lane)}({place}, {self._held(name, lane)});"
+                if self._kind(name, lane) == "sums":
+                    yield f"    store_sums({place}, {self._held(name, lane)});"
+                else:
+                    yield f"    store_largest({place}, {self._found(name, lane)});"
         else:
             yield from self._rows(phase, ending, lane)
 
@@ -281,7 +284,7 @@ class _Kernel:
         if not self.columns:
             yield "        const size_t left = n - i;"
         if phase and phase == graph.busy:
-            for name in self._asked_for():
+            for name in self.graph.inputs:
                 yield f"        ASK_FOR(soon{name[1:]}, apart{name[1:]}, i);"
         for name in graph.inputs:
             if name in needed:
@@ -322,10 +325,6 @@ class _Kernel:
         kind, fetch = ("mask", "mask") if name[0] == "m" else ("vector", self.storage)
         row = f"(const char *)in{name[1:]} + row * call->pitches[{name[1:]}]" if self.columns else f"in{name[1:]}"
         return f"const float_{kind} f{name} = FETCH_{fetch}({row}, i, left);"
-
-    def _asked_for(self) -> list[str]:
-        """Inputs whose next elements are asked for while there is much to compute."""
-        return [name for name in self.graph.inputs if name[0] in "im"]
 
     def _ahead(self, lane: str) -> list[str]:
         """Functions that are evaluated for a block before anything else is: where the rest can do without what they are made of."""
@@ -666,7 +665,7 @@ class _Kernel:
 
     def _kind(self, name: str, lane: str) -> str:
         if self.graph.steps[name].op == "sum":
-            return "counts" if self.graph.is_count(name) else "sums"
+            return "counts" if self.graph.is_count(name) and not self.graph.in_parts else "sums"
         return "largest_float" if lane == "float" else "largest_double"
 
     def _held(self, name: str, lane: str) -> str:

@@ -619,28 +619,11 @@ static inline void store_sums(double *sums, double_vector low, double_vector hig
     write_double(sums + DOUBLES, high);
 }
 
-static inline void store_largest_double(double *sums, double_vector low, double_vector high)
-{
-    for (int k = 2 * DOUBLES; k < PARTIALS; k++) {
-        sums[k] = -INFINITY;
-    }
-    write_double(sums, low);
-    write_double(sums + DOUBLES, high);
-}
-
-/* The largest of all, where it is known. */
 static inline void store_largest(double *sums, double largest)
 {
     for (int k = 0; k < PARTIALS; k += DOUBLES) {
         write_double(sums + k, all_double(largest));
     }
-}
-
-/* nans: where there was a number that is none. */
-static inline void store_largest_float(double *sums, float_vector largest, float_mask nans)
-{
-    const float_vector found = select_float(nans, all_float(NAN), largest);
-    store_largest_double(sums, lower_half(found), upper_half(found));
 }
 
 static inline double sums_of(double_vector low, double_vector high)
@@ -810,6 +793,7 @@ static inline void add_dot_bf16(const void *a, const void *b, size_t n, double_v
 LARGEST(f16, 0x7c00)
 LARGEST(bf16, 0x7f80)
 
+/* nans: where there was a number that is none. */
 static inline double largest_float_of(float_vector largest, float_mask nans)
 {
     if (any(nans)) {
