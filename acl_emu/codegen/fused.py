@@ -253,7 +253,7 @@ class _Kernel:
         elif self._is_taken_by_twos(ending):
             yield from self._by_twos(body, ending, lane, begin)
         elif self.columns:
-            yield from self._by_columns(body, ending)
+            yield from self._by_columns(body, ending, lane)
         elif self._ahead(lane):
             yield from self._by_blocks(body)
         else:
@@ -397,23 +397,31 @@ class _Kernel:
                     lanes = "float" if one[0] == "f" else "double"
                     yield f"    {one} = {'larger' if lanes == 'float' else 'maximum'}_{lanes}({one}, {_other(one)});"
 
-    def _by_columns(self, body: list[str], ending: Sequence[str]) -> Iterator[str]:
+    def _by_columns(self, body: list[str], ending: Sequence[str], lane: str) -> Iterator[str]:
         """Some rows for a vector of columns at a time, so that what they have come to so far is not fetched for each."""
-        places = {
-            f"{half}_{name}": f"call->sums + {self.graph.reductions.index(name)} * call->stride + i{offset}"
-            for name in ending
-            for half, offset in (("l", ""), ("u", " + DOUBLES"))
-        }
-        yield "    for (size_t i = 0; i < n; i += FLOATS) {"
-        yield "        const size_t left = n - i;"
-        for held, place in places.items():
-            yield f"        double_vector {held} = read_double({place});"
-        yield "        for (int64_t row = 0; row < call->rows; row++) {"
-        yield from ("    " + line for line in body)
+        yield "    for (int64_t first = 0; first < call->rows; first += call->together) {"
+        yield "        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;"
+        yield "        for (size_t i = 0; i < n; i += FLOATS) {"
+        yield "            const size_t left = n - i;"
+        after = []
+        for name in ending:
+            low, high = (f"call->sums + {self.graph.reductions.index(name)} * call->stride + i{offset}" for offset in ("", " + DOUBLES"))
+            if self._is_single_column(name, lane):
+                yield f"            float_vector f_{name} = joined(read_double({low}), read_double({high}));"
+                after += [f"write_double({low}, lower_half(f_{name}));", f"write_double({high}, upper_half(f_{name}));"]
+            else:
+                yield f"            double_vector l_{name} = read_double({low}), u_{name} = read_double({high});"
+                after += [f"write_double({low}, l_{name});", f"write_double({high}, u_{name});"]
+        yield "            for (int64_t row = first; row < end; row++) {"
+        yield from ("        " + line for line in body)
+        yield "            }"
+        yield from (f"            {line}" for line in after)
         yield "        }"
-        for held, place in places.items():
-            yield f"        write_double({place}, {held});"
         yield "    }"
+
+    def _is_single_column(self, name: str, lane: str) -> bool:
+        """Whether columns need no more than float for a while: the largest of float numbers is one of them."""
+        return lane == "float" and self.graph.steps[name].op == "max" and all(map(self.graph.is_lane, self.graph.summands(name)))
 
     # Elements
 
@@ -731,6 +739,10 @@ class _Kernel:
         return (step.arguments[0], step.arguments[2]) if step is not None and chosen and self.graph.is_lane(step.arguments[2]) else None
 
     def _column(self, name: str, lane: str) -> Iterator[str]:
+        if self._is_single_column(name, lane):
+            (value,) = self.graph.summands(name)
+            yield f"        f_{name} = maximum_float(f_{name}, {self._refer(value, 'f')});"
+            return
         for half in "lu":
             yield f"        {half}_{name} = {self._joined(name, f'{half}_{name}', self._terms(name, lane, half, masked=False))};"
 

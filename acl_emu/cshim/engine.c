@@ -287,7 +287,7 @@ static void run_part(const job *work, room *own, int64_t unit)
         const place at = {.outer = row, .first = first, .n = n};
         run_steps(work, own, only->lane_begin, only->lane_end, &at, n);
     }
-    double *found = work->partials + unit * program->sums * PARTIALS;
+    double *found = work->partials + (size_t)unit * partials_of(work);
     for (int64_t k = 0; k < program->sums; k++) {
         memcpy(found + k * PARTIALS, own->sum[k], PARTIALS * sizeof(double));
     }
@@ -300,7 +300,7 @@ static void finish_totals(const job *work, room *own)
     for (int64_t row = 0; row < program->outer; row++) {
         begin_phase(work, own, only, PARTIALS);
         for (int64_t chunk = 0; chunk < work->chunks; chunk++) {
-            const double *found = work->partials + (row * work->chunks + chunk) * program->sums * PARTIALS;
+            const double *found = work->partials + (size_t)(row * work->chunks + chunk) * partials_of(work);
             for (const step *s = work->steps + only->lane_begin; s < work->steps + only->lane_end; s++) {
                 if (s->code == MAX) {
                     acl_emu_engine_tiles->row_max[program->wide](own->sum[s->dst], found + s->dst * PARTIALS, PARTIALS);
@@ -505,6 +505,12 @@ static int64_t chunk_tiles(const header *program, int64_t tile, int64_t threads)
     return fitting < CHUNK_TILES ? CHUNK_TILES : fitting < MOST_CHUNK_TILES ? fitting : MOST_CHUNK_TILES;
 }
 
+/* Whether what units find is put together when all are through. */
+static int has_partials(const job *work)
+{
+    return work->program->shape == TOTALS || (work->program->shape == COLUMNS && work->chunks > 1);
+}
+
 /* Cut a program into units; 0 where there is no memory for what they find. */
 static int divide(job *work, int64_t threads)
 {
@@ -525,13 +531,16 @@ static int divide(job *work, int64_t threads)
         work->units = program->outer * parts_of(program->block, work->block_rows);
         break;
     case ROWS: work->units = parts_of(program->outer, work->unit_length); break;
-    case COLUMNS: work->units = parts_of(program->inner, program->lanes); break;
+    case COLUMNS:
+        work->chunks = work->whole ? parts_of(program->outer, program->block) : 1;
+        work->units = work->chunks * parts_of(program->inner, program->lanes);
+        break;
     default: work->units = program->outer * work->chunks; break;
     }
-    if (program->shape == TOTALS) {
-        work->partials = malloc((size_t)(work->units * work->reductions * PARTIALS) * sizeof(double));
+    if (has_partials(work)) {
+        work->partials = malloc((size_t)work->units * partials_of(work) * sizeof(double));
     }
-    return program->shape != TOTALS || work->partials;
+    return !has_partials(work) || work->partials;
 }
 
 /* 0: done; 1: operands overlap; 2: no memory; -1 - k: operand k does not lie in device memory. */
@@ -574,7 +583,7 @@ static int64_t run_program(const int64_t *numbers, const int64_t *addresses, int
     const int together = is_large(&work) && !is_turned_somewhere(&work);
     work.shares = together ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
     acl_emu_engine_together(run_units, &work, threads);
-    if (program->shape == TOTALS && !atomic_load(&work.failed)) {
+    if (has_partials(&work) && !atomic_load(&work.failed)) {
         if (prepare_room(&work, &own_room)) {
             (work.whole ? acl_emu_finish_whole : finish_totals)(&work, &own_room);
         } else {

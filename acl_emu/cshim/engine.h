@@ -71,8 +71,8 @@ typedef struct {
     double *sums, *results; /* reductions, and results with one number for a row; `stride` apart where there are several */
     size_t stride;
     int streamed; /* `outs` are written past the caches, and aligned as that needs */
-    int64_t rows; /* of columns, and how many bytes each lies behind the last, by the number of what is read */
-    const int64_t *pitches;
+    int64_t rows, together; /* of columns; as many together are added up before the next columns are */
+    const int64_t *pitches; /* how many bytes each lies behind the last, by the number of what is read */
     /* Memory that is needed soon, by the number of what is read, in pairs of cache lines, and how many bytes each lies behind the last; or NULL. */
     const char *const *soon;
     const int64_t *apart;

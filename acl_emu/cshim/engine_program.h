@@ -37,7 +37,7 @@ typedef struct {
     int64_t outer, inner;
     int64_t reads, operands, slots, constants, kept, sums, phases;
     int64_t prologue_end;
-    int64_t block; /* BLOCKS: length of its last dimension but one */
+    int64_t block; /* BLOCKS: length of its last dimension but one; COLUMNS of whole kernels: rows of a part */
     int64_t lanes; /* in a tile, and in a column of COLUMNS */
     int64_t fused, way, storage; /* a kernel that was compiled as a whole, or -1, how it is evaluated, and the type of its elements */
     int64_t of_rows;             /* writes, as bits, that get one number of each row from it */
@@ -72,8 +72,8 @@ typedef struct {
     int64_t block_rows;     /* BLOCKS: of a unit */
     int64_t turned_rows;    /* ROWS of whole kernels: those gathered together */
     int turned_ahead;       /* ROWS: while those before them are worked on */
-    int64_t chunks;      /* MAP, TOTALS: units of a row */
-    double *partials;    /* TOTALS: what each unit found */
+    int64_t chunks;      /* MAP, TOTALS: units of a row; COLUMNS: parts of all rows */
+    double *partials;    /* TOTALS, COLUMNS in parts: what each unit found */
     int64_t shares; /* units are divided among threads, who take from each other what is left */
     atomic_int_fast64_t workers, taken[MOST_SHARES];
     atomic_int failed;
@@ -185,6 +185,23 @@ void acl_emu_ask(wishes *soon, int64_t count);
 
 move acl_emu_move_of_block(const operand_view *operand, char *base, const place *at, char *rows, int64_t pitch, int out, int streamed);
 void acl_emu_move_all(const move *some, wishes *soon);
+
+/* Elements of a row that some are added to, so that vectors may go beyond its end. */
+static inline size_t padded(size_t n)
+{
+    return (n + 31) / 32 * 32;
+}
+
+/* Numbers from what one reduction of a unit has come to so far to what the next has, and all of them. */
+static inline size_t sums_apart(const job *work)
+{
+    return work->program->shape == COLUMNS ? padded((size_t)work->program->lanes) : PARTIALS;
+}
+
+static inline size_t partials_of(const job *work)
+{
+    return (size_t)work->reductions * sums_apart(work);
+}
 
 /* engine_block.c: units of BLOCKS */
 

@@ -9,7 +9,7 @@ enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
 /* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
 enum { MOST_AHEAD = 1 << 18 };
-enum { COLUMN_ROWS = 4 };
+enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024 };
 
 /* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
  * they lie far apart and next to those; or gathered. */
@@ -33,11 +33,6 @@ static int way_of(const job *work, int64_t operand)
     }
     const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
     return beside && work->program->shape == ROWS ? TURNED : GATHERED;
-}
-
-static size_t padded(size_t n)
-{
-    return (n + 31) / 32 * 32;
 }
 
 /* The longest row of elements that is worked on at once. */
@@ -101,8 +96,7 @@ static char *turned_room(const job *work, const room *own, int64_t operand, int 
 
 static size_t sums_size(const job *work)
 {
-    const size_t each = work->program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
-    return ((size_t)work->reductions + (size_t)(work->program->operands - work->program->reads)) * each * sizeof(double);
+    return (size_t)(work->reductions + work->program->operands - work->program->reads) * sums_apart(work) * sizeof(double);
 }
 
 size_t acl_emu_whole_room(const job *work)
@@ -135,7 +129,7 @@ void acl_emu_prepare_whole(const job *work, room *own, char *next)
         next += padded(row_length(work)) * sizeof(double);
     }
     own->sums = (double *)next;
-    own->results = own->sums + (size_t)work->reductions * (work->program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS);
+    own->results = own->sums + partials_of(work);
 }
 
 /* Rows */
@@ -185,6 +179,14 @@ static void spread_out(const job *work, room *own, const place *at)
     }
 }
 
+/* Rows of columns that are added up together, so that what they have come to is fetched less often; one by one where the first-level cache holds that
+ * and memory is then read in order. */
+static int64_t rows_together(const job *work, const place *at)
+{
+    const int in_order = at->n == (size_t)work->program->inner && at->n > ONE_VECTOR && at->n <= IN_ORDER;
+    return in_order ? 1 : COLUMN_ROWS;
+}
+
 /* Have the kernel work on a part of a row, or on some rows of columns. */
 static void call_kernel(const job *work, room *own, const place *at)
 {
@@ -195,8 +197,7 @@ static void call_kernel(const job *work, room *own, const place *at)
     for (int64_t k = 0; k < program->reads; k++) {
         pitches[k] = work->operands[k].outer.stride[0];
     }
-    const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : PARTIALS;
-    const fused_call call = {rows + program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, stride, passes_by(work, rows), at->rows, pitches, NULL, NULL};
+    const fused_call call = {rows + program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, sums_apart(work), passes_by(work, rows), at->rows, rows_together(work, at), pitches, NULL, NULL};
     work->kernel(&call, at->n);
     spread_out(work, own, at);
 }
@@ -205,7 +206,7 @@ static void call_kernel(const job *work, room *own, const place *at)
 static void store_results(const job *work, room *own, const place *at, size_t n)
 {
     const header *program = work->program;
-    const size_t stride = program->shape == COLUMNS ? padded(row_length(work)) : work->whole->finish ? PARTIALS : 1;
+    const size_t stride = work->whole->finish ? sums_apart(work) : 1;
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (work->ways[k] != ONE) {
             continue;
@@ -445,7 +446,7 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
     }
     const int64_t asked = soon.count ? acl_emu_wished(&soon) / (end - begin) + 1 : 0;
     finished some = {.first = begin};
-    fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, NULL, NULL, NULL};
+    fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, 0, NULL, NULL, NULL};
     for (int64_t row = begin; row < end; row++) {
         const place at = {.outer = row, .n = (size_t)work->program->inner};
         if (row == begin || !even) {
@@ -520,33 +521,53 @@ static int can_be_read_on(const job *work)
     return 1;
 }
 
-/* Columns side by side, some rows at a time. */
-static void run_columns(const job *work, room *own, int64_t unit)
+static void finish_columns(const job *work, room *own, int64_t first, size_t n)
 {
-    const header *program = work->program;
-    const int64_t first = unit * program->lanes, left = program->inner - first;
-    const size_t n = (size_t)(left < program->lanes ? left : program->lanes), stride = padded(row_length(work));
-    for (size_t k = 0; work->whole->reductions[k]; k++) {
-        for (size_t lane = 0; lane < stride; lane++) {
-            own->sums[k * stride + lane] = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
-        }
-    }
-    const int64_t most = can_be_read_on(work) ? COLUMN_ROWS : 1;
-    for (int64_t k = 0; k < program->outer; k += most) {
-        const int64_t rows = program->outer - k < most ? program->outer - k : most;
-        const place at = {.outer = k, .first = first, .n = n, .rows = rows};
-        call_kernel(work, own, &at);
-    }
-    const fused_call call = {.constants = own->constants, .sums = own->sums, .results = own->results, .stride = stride};
+    const fused_call call = {.constants = own->constants, .sums = own->sums, .results = own->results, .stride = sums_apart(work)};
     const place at = {.first = first, .n = n};
     work->whole->finish(&call, n);
     store_results(work, own, &at, n);
 }
 
+/* The columns of a unit, of all rows or of a part of them: units that follow each other are of the same rows. */
+static place columns_at(const job *work, int64_t unit)
+{
+    const header *program = work->program;
+    const int64_t groups = work->units / work->chunks, first = unit % groups * program->lanes, left = program->inner - first;
+    place at = {.outer = unit / groups * program->block, .first = first, .n = (size_t)(left < program->lanes ? left : program->lanes)};
+    at.rows = program->outer - at.outer < program->block ? program->outer - at.outer : program->block;
+    return at;
+}
+
+/* Columns side by side. */
+static void run_columns(const job *work, room *own, int64_t unit)
+{
+    const place all = columns_at(work, unit);
+    const size_t stride = sums_apart(work);
+    for (size_t k = 0; work->whole->reductions[k]; k++) {
+        for (size_t lane = 0; lane < stride; lane++) {
+            own->sums[k * stride + lane] = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
+        }
+    }
+    const int64_t most = can_be_read_on(work) ? all.rows : 1;
+    for (int64_t k = 0; k < all.rows; k += most) {
+        place at = all;
+        at.outer += k;
+        at.rows = all.rows - k < most ? all.rows - k : most;
+        call_kernel(work, own, &at);
+    }
+    if (work->partials) {
+        const size_t size = partials_of(work);
+        memcpy(work->partials + (size_t)unit * size, own->sums, size * sizeof(double));
+    } else {
+        finish_columns(work, own, all.first, all.n);
+    }
+}
+
 /* TOTALS: parts of a long row; what they found is combined in order when all are through. */
 static void run_part(const job *work, room *own, int64_t unit)
 {
-    const size_t size = (size_t)work->reductions * PARTIALS;
+    const size_t size = partials_of(work);
     const int64_t row = unit / work->chunks, first = unit % work->chunks * work->unit_length, left = work->program->inner - first;
     const place at = {.outer = row, .first = first, .n = (size_t)(left < work->unit_length ? left : work->unit_length)};
     begin_row(work, own, row);
@@ -554,19 +575,37 @@ static void run_part(const job *work, room *own, int64_t unit)
     memcpy(work->partials + (size_t)unit * size, own->sums, size * sizeof(double));
 }
 
-void acl_emu_finish_whole(const job *work, room *own)
+/* What `count` units have found, the first of them and then every `step`th, put together in order. */
+static void join_partials(const job *work, room *own, int64_t first, int64_t count, int64_t step)
 {
-    const char *reductions = work->whole->reductions;
-    const size_t size = (size_t)work->reductions * PARTIALS;
-    for (int64_t row = 0; row < work->program->outer; row++) {
-        const double *found = work->partials + (size_t)(row * work->chunks) * size;
-        memcpy(own->sums, found, size * sizeof(double));
-        for (int64_t chunk = 1; chunk < work->chunks; chunk++) {
-            for (size_t k = 0; k < size; k++) {
-                const double other = found[(size_t)chunk * size + k], here = own->sums[k];
-                own->sums[k] = reductions[k / PARTIALS] == 's' ? here + other : here >= other || here != here ? here : other;
+    const size_t size = partials_of(work), each = sums_apart(work);
+    const double *found = work->partials + (size_t)first * size;
+    memcpy(own->sums, found, size * sizeof(double));
+    for (int64_t unit = 1; unit < count; unit++) {
+        found += (size_t)step * size;
+        double *here = own->sums;
+        for (const char *reduction = work->whole->reductions; *reduction; reduction++, here += each) {
+            const double *other = found + (here - own->sums);
+            for (size_t k = 0; k < each; k++) {
+                here[k] = *reduction == 's' ? here[k] + other[k] : here[k] >= other[k] || here[k] != here[k] ? here[k] : other[k];
             }
         }
+    }
+}
+
+void acl_emu_finish_whole(const job *work, room *own)
+{
+    if (work->program->shape == COLUMNS) {
+        const int64_t groups = work->units / work->chunks;
+        for (int64_t group = 0; group < groups; group++) {
+            const place at = columns_at(work, group);
+            join_partials(work, own, group, work->chunks, groups);
+            finish_columns(work, own, at.first, at.n);
+        }
+        return;
+    }
+    for (int64_t row = 0; row < work->program->outer; row++) {
+        join_partials(work, own, row * work->chunks, work->chunks, 1);
         begin_row(work, own, row);
         finish_row(work, own, row);
     }

@@ -5117,17 +5117,18 @@ static void g35_f32_in_double(const fused_call *call, size_t n)
 static void g35_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            l_t0 = maximum_double(l_t0, lower_half(fi0));
-            u_t0 = maximum_double(u_t0, upper_half(fi0));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
         }
-        write_double(call->sums + 0 * call->stride + i, l_t0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -5140,17 +5141,18 @@ static void g35_f32_plain(const fused_call *call, size_t n)
 static void g35_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            l_t0 = maximum_double(l_t0, lower_half(fi0));
-            u_t0 = maximum_double(u_t0, upper_half(fi0));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
         }
-        write_double(call->sums + 0 * call->stride + i, l_t0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -5163,17 +5165,18 @@ static void g35_f16_in_double(const fused_call *call, size_t n)
 static void g35_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            l_t0 = maximum_double(l_t0, lower_half(fi0));
-            u_t0 = maximum_double(u_t0, upper_half(fi0));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
         }
-        write_double(call->sums + 0 * call->stride + i, l_t0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -5186,17 +5189,18 @@ static void g35_bf16_in_double(const fused_call *call, size_t n)
 static void g35_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            l_t0 = maximum_double(l_t0, lower_half(fi0));
-            u_t0 = maximum_double(u_t0, upper_half(fi0));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            float_vector f_t0 = joined(read_double(call->sums + 0 * call->stride + i), read_double(call->sums + 0 * call->stride + i + DOUBLES));
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                f_t0 = maximum_float(f_t0, fi0);
+            }
+            write_double(call->sums + 0 * call->stride + i, lower_half(f_t0));
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, upper_half(f_t0));
         }
-        write_double(call->sums + 0 * call->stride + i, l_t0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -10655,53 +10659,55 @@ static void g68_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li2;
-            const double_vector ut8 = ut7 * ui2;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t14 = added_double(l_t14, lt13);
-            u_t14 = added_double(u_t14, ut13);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li2;
+                const double_vector ut8 = ut7 * ui2;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t14 = added_double(l_t14, lt13);
+                u_t14 = added_double(u_t14, ut13);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10741,33 +10747,35 @@ static void g68_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector ft0 = -fi0;
-            const float_vector ft1 = maximum_float(all_float(0), ft0);
-            const float_vector ft2 = absolute_float(fi0);
-            const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_of_float(ft3);
-            const float_vector ft5 = log1p_of_part_float(ft4);
-            const float_vector ft6 = ft1 + ft5;
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = ft7 * fi2;
-            const float_vector ft9 = all_float(1) - fi1;
-            const float_vector ft10 = maximum_float(all_float(0), fi0);
-            const float_vector ft11 = ft10 + ft5;
-            const float_vector ft12 = ft9 * ft11;
-            const float_vector ft13 = ft8 + ft12;
-            l_t14 = added_double(l_t14, lower_half(ft13));
-            u_t14 = added_double(u_t14, upper_half(ft13));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector ft0 = -fi0;
+                const float_vector ft1 = maximum_float(all_float(0), ft0);
+                const float_vector ft2 = absolute_float(fi0);
+                const float_vector ft3 = -ft2;
+                const float_vector ft4 = exp_of_float(ft3);
+                const float_vector ft5 = log1p_of_part_float(ft4);
+                const float_vector ft6 = ft1 + ft5;
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = ft7 * fi2;
+                const float_vector ft9 = all_float(1) - fi1;
+                const float_vector ft10 = maximum_float(all_float(0), fi0);
+                const float_vector ft11 = ft10 + ft5;
+                const float_vector ft12 = ft9 * ft11;
+                const float_vector ft13 = ft8 + ft12;
+                l_t14 = added_double(l_t14, lower_half(ft13));
+                u_t14 = added_double(u_t14, upper_half(ft13));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10827,53 +10835,55 @@ static void g68_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li2;
-            const double_vector ut8 = ut7 * ui2;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t14 = added_double(l_t14, lt13);
-            u_t14 = added_double(u_t14, ut13);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li2;
+                const double_vector ut8 = ut7 * ui2;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t14 = added_double(l_t14, lt13);
+                u_t14 = added_double(u_t14, ut13);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -10933,53 +10943,55 @@ static void g68_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li2;
-            const double_vector ut8 = ut7 * ui2;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t14 = added_double(l_t14, lt13);
-            u_t14 = added_double(u_t14, ut13);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li2;
+                const double_vector ut8 = ut7 * ui2;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t14 = added_double(l_t14, lt13);
+                u_t14 = added_double(u_t14, ut13);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -11048,53 +11060,55 @@ static void g69_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li2;
-            const double_vector ut8 = ut7 * ui2;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t14 = added_double(l_t14, lt13);
-            u_t14 = added_double(u_t14, ut13);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li2;
+                const double_vector ut8 = ut7 * ui2;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t14 = added_double(l_t14, lt13);
+                u_t14 = added_double(u_t14, ut13);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -11134,33 +11148,35 @@ static void g69_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector ft0 = -fi0;
-            const float_vector ft1 = maximum_float(all_float(0), ft0);
-            const float_vector ft2 = absolute_float(fi0);
-            const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_of_float(ft3);
-            const float_vector ft5 = log1p_of_part_float(ft4);
-            const float_vector ft6 = ft1 + ft5;
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = ft7 * fi2;
-            const float_vector ft9 = all_float(1) - fi1;
-            const float_vector ft10 = maximum_float(all_float(0), fi0);
-            const float_vector ft11 = ft10 + ft5;
-            const float_vector ft12 = ft9 * ft11;
-            const float_vector ft13 = ft8 + ft12;
-            l_t14 = added_double(l_t14, lower_half(ft13));
-            u_t14 = added_double(u_t14, upper_half(ft13));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector ft0 = -fi0;
+                const float_vector ft1 = maximum_float(all_float(0), ft0);
+                const float_vector ft2 = absolute_float(fi0);
+                const float_vector ft3 = -ft2;
+                const float_vector ft4 = exp_of_float(ft3);
+                const float_vector ft5 = log1p_of_part_float(ft4);
+                const float_vector ft6 = ft1 + ft5;
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = ft7 * fi2;
+                const float_vector ft9 = all_float(1) - fi1;
+                const float_vector ft10 = maximum_float(all_float(0), fi0);
+                const float_vector ft11 = ft10 + ft5;
+                const float_vector ft12 = ft9 * ft11;
+                const float_vector ft13 = ft8 + ft12;
+                l_t14 = added_double(l_t14, lower_half(ft13));
+                u_t14 = added_double(u_t14, upper_half(ft13));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -11220,53 +11236,55 @@ static void g69_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li2;
-            const double_vector ut8 = ut7 * ui2;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t14 = added_double(l_t14, lt13);
-            u_t14 = added_double(u_t14, ut13);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li2;
+                const double_vector ut8 = ut7 * ui2;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t14 = added_double(l_t14, lt13);
+                u_t14 = added_double(u_t14, ut13);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -11326,53 +11344,55 @@ static void g69_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li2;
-            const double_vector ut8 = ut7 * ui2;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t14 = added_double(l_t14, lt13);
-            u_t14 = added_double(u_t14, ut13);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li2;
+                const double_vector ut8 = ut7 * ui2;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t14 = added_double(l_t14, lt13);
+                u_t14 = added_double(u_t14, ut13);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -11737,56 +11757,58 @@ static void g71_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li3;
-            const double_vector ut8 = ut7 * ui3;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t15 = fma_double(lt13, li2, l_t15);
-            u_t15 = fma_double(ut13, ui2, u_t15);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li3;
+                const double_vector ut8 = ut7 * ui3;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t15 = fma_double(lt13, li2, l_t15);
+                u_t15 = fma_double(ut13, ui2, u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11829,34 +11851,36 @@ static void g71_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
-            const float_vector ft0 = -fi0;
-            const float_vector ft1 = maximum_float(all_float(0), ft0);
-            const float_vector ft2 = absolute_float(fi0);
-            const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_of_float(ft3);
-            const float_vector ft5 = log1p_of_part_float(ft4);
-            const float_vector ft6 = ft1 + ft5;
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = ft7 * fi3;
-            const float_vector ft9 = all_float(1) - fi1;
-            const float_vector ft10 = maximum_float(all_float(0), fi0);
-            const float_vector ft11 = ft10 + ft5;
-            const float_vector ft12 = ft9 * ft11;
-            const float_vector ft13 = ft8 + ft12;
-            l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
-            u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+                const float_vector ft0 = -fi0;
+                const float_vector ft1 = maximum_float(all_float(0), ft0);
+                const float_vector ft2 = absolute_float(fi0);
+                const float_vector ft3 = -ft2;
+                const float_vector ft4 = exp_of_float(ft3);
+                const float_vector ft5 = log1p_of_part_float(ft4);
+                const float_vector ft6 = ft1 + ft5;
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = ft7 * fi3;
+                const float_vector ft9 = all_float(1) - fi1;
+                const float_vector ft10 = maximum_float(all_float(0), fi0);
+                const float_vector ft11 = ft10 + ft5;
+                const float_vector ft12 = ft9 * ft11;
+                const float_vector ft13 = ft8 + ft12;
+                l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
+                u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -11921,56 +11945,58 @@ static void g71_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li3;
-            const double_vector ut8 = ut7 * ui3;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t15 = fma_double(lt13, li2, l_t15);
-            u_t15 = fma_double(ut13, ui2, u_t15);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li3;
+                const double_vector ut8 = ut7 * ui3;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t15 = fma_double(lt13, li2, l_t15);
+                u_t15 = fma_double(ut13, ui2, u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -12035,56 +12061,58 @@ static void g71_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li3;
-            const double_vector ut8 = ut7 * ui3;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t15 = fma_double(lt13, li2, l_t15);
-            u_t15 = fma_double(ut13, ui2, u_t15);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li3;
+                const double_vector ut8 = ut7 * ui3;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t15 = fma_double(lt13, li2, l_t15);
+                u_t15 = fma_double(ut13, ui2, u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -12158,56 +12186,58 @@ static void g72_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li3;
-            const double_vector ut8 = ut7 * ui3;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t15 = fma_double(lt13, li2, l_t15);
-            u_t15 = fma_double(ut13, ui2, u_t15);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li3;
+                const double_vector ut8 = ut7 * ui3;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t15 = fma_double(lt13, li2, l_t15);
+                u_t15 = fma_double(ut13, ui2, u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -12250,34 +12280,36 @@ static void g72_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
-            const float_vector ft0 = -fi0;
-            const float_vector ft1 = maximum_float(all_float(0), ft0);
-            const float_vector ft2 = absolute_float(fi0);
-            const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_of_float(ft3);
-            const float_vector ft5 = log1p_of_part_float(ft4);
-            const float_vector ft6 = ft1 + ft5;
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = ft7 * fi3;
-            const float_vector ft9 = all_float(1) - fi1;
-            const float_vector ft10 = maximum_float(all_float(0), fi0);
-            const float_vector ft11 = ft10 + ft5;
-            const float_vector ft12 = ft9 * ft11;
-            const float_vector ft13 = ft8 + ft12;
-            l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
-            u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_f32((const char *)in3 + row * call->pitches[3], i, left);
+                const float_vector ft0 = -fi0;
+                const float_vector ft1 = maximum_float(all_float(0), ft0);
+                const float_vector ft2 = absolute_float(fi0);
+                const float_vector ft3 = -ft2;
+                const float_vector ft4 = exp_of_float(ft3);
+                const float_vector ft5 = log1p_of_part_float(ft4);
+                const float_vector ft6 = ft1 + ft5;
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = ft7 * fi3;
+                const float_vector ft9 = all_float(1) - fi1;
+                const float_vector ft10 = maximum_float(all_float(0), fi0);
+                const float_vector ft11 = ft10 + ft5;
+                const float_vector ft12 = ft9 * ft11;
+                const float_vector ft13 = ft8 + ft12;
+                l_t15 = fma_double(lower_half(ft13), lower_half(fi2), l_t15);
+                u_t15 = fma_double(upper_half(ft13), upper_half(fi2), u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -12342,56 +12374,58 @@ static void g72_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li3;
-            const double_vector ut8 = ut7 * ui3;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t15 = fma_double(lt13, li2, l_t15);
-            u_t15 = fma_double(ut13, ui2, u_t15);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_f16((const char *)in3 + row * call->pitches[3], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li3;
+                const double_vector ut8 = ut7 * ui3;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t15 = fma_double(lt13, li2, l_t15);
+                u_t15 = fma_double(ut13, ui2, u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -12456,56 +12490,58 @@ static void g72_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const void *const in3 = call->ins[3];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t15 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector li3 = lower_half(fi3);
-            const double_vector ui3 = upper_half(fi3);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt7 * li3;
-            const double_vector ut8 = ut7 * ui3;
-            const double_vector lt9 = all_double(1) - li1;
-            const double_vector ut9 = all_double(1) - ui1;
-            const double_vector lt10 = maximum_double(all_double(0), li0);
-            const double_vector ut10 = maximum_double(all_double(0), ui0);
-            const double_vector lt11 = lt10 + lt5;
-            const double_vector ut11 = ut10 + ut5;
-            const double_vector lt12 = lt9 * lt11;
-            const double_vector ut12 = ut9 * ut11;
-            const double_vector lt13 = lt8 + lt12;
-            const double_vector ut13 = ut8 + ut12;
-            l_t15 = fma_double(lt13, li2, l_t15);
-            u_t15 = fma_double(ut13, ui2, u_t15);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t15 = read_double(call->sums + 0 * call->stride + i), u_t15 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector fi3 = FETCH_bf16((const char *)in3 + row * call->pitches[3], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector li3 = lower_half(fi3);
+                const double_vector ui3 = upper_half(fi3);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt7 * li3;
+                const double_vector ut8 = ut7 * ui3;
+                const double_vector lt9 = all_double(1) - li1;
+                const double_vector ut9 = all_double(1) - ui1;
+                const double_vector lt10 = maximum_double(all_double(0), li0);
+                const double_vector ut10 = maximum_double(all_double(0), ui0);
+                const double_vector lt11 = lt10 + lt5;
+                const double_vector ut11 = ut10 + ut5;
+                const double_vector lt12 = lt9 * lt11;
+                const double_vector ut12 = ut9 * ut11;
+                const double_vector lt13 = lt8 + lt12;
+                const double_vector ut13 = ut8 + ut12;
+                l_t15 = fma_double(lt13, li2, l_t15);
+                u_t15 = fma_double(ut13, ui2, u_t15);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t15);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t15);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t15);
     }
 }
 
@@ -13078,51 +13114,53 @@ static void g75_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t14 = fma_double(lt12, li2, l_t14);
-            u_t14 = fma_double(ut12, ui2, u_t14);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t14 = fma_double(lt12, li2, l_t14);
+                u_t14 = fma_double(ut12, ui2, u_t14);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13161,32 +13199,34 @@ static void g75_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector ft0 = -fi0;
-            const float_vector ft1 = maximum_float(all_float(0), ft0);
-            const float_vector ft2 = absolute_float(fi0);
-            const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_of_float(ft3);
-            const float_vector ft5 = log1p_of_part_float(ft4);
-            const float_vector ft6 = ft1 + ft5;
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = all_float(1) - fi1;
-            const float_vector ft9 = maximum_float(all_float(0), fi0);
-            const float_vector ft10 = ft9 + ft5;
-            const float_vector ft11 = ft8 * ft10;
-            const float_vector ft12 = ft7 + ft11;
-            l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
-            u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector ft0 = -fi0;
+                const float_vector ft1 = maximum_float(all_float(0), ft0);
+                const float_vector ft2 = absolute_float(fi0);
+                const float_vector ft3 = -ft2;
+                const float_vector ft4 = exp_of_float(ft3);
+                const float_vector ft5 = log1p_of_part_float(ft4);
+                const float_vector ft6 = ft1 + ft5;
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = all_float(1) - fi1;
+                const float_vector ft9 = maximum_float(all_float(0), fi0);
+                const float_vector ft10 = ft9 + ft5;
+                const float_vector ft11 = ft8 * ft10;
+                const float_vector ft12 = ft7 + ft11;
+                l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
+                u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13244,51 +13284,53 @@ static void g75_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t14 = fma_double(lt12, li2, l_t14);
-            u_t14 = fma_double(ut12, ui2, u_t14);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t14 = fma_double(lt12, li2, l_t14);
+                u_t14 = fma_double(ut12, ui2, u_t14);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13346,51 +13388,53 @@ static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t14 = fma_double(lt12, li2, l_t14);
-            u_t14 = fma_double(ut12, ui2, u_t14);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t14 = fma_double(lt12, li2, l_t14);
+                u_t14 = fma_double(ut12, ui2, u_t14);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13457,51 +13501,53 @@ static void g76_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t14 = fma_double(lt12, li2, l_t14);
-            u_t14 = fma_double(ut12, ui2, u_t14);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t14 = fma_double(lt12, li2, l_t14);
+                u_t14 = fma_double(ut12, ui2, u_t14);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13540,32 +13586,34 @@ static void g76_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector ft0 = -fi0;
-            const float_vector ft1 = maximum_float(all_float(0), ft0);
-            const float_vector ft2 = absolute_float(fi0);
-            const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_of_float(ft3);
-            const float_vector ft5 = log1p_of_part_float(ft4);
-            const float_vector ft6 = ft1 + ft5;
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = all_float(1) - fi1;
-            const float_vector ft9 = maximum_float(all_float(0), fi0);
-            const float_vector ft10 = ft9 + ft5;
-            const float_vector ft11 = ft8 * ft10;
-            const float_vector ft12 = ft7 + ft11;
-            l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
-            u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector ft0 = -fi0;
+                const float_vector ft1 = maximum_float(all_float(0), ft0);
+                const float_vector ft2 = absolute_float(fi0);
+                const float_vector ft3 = -ft2;
+                const float_vector ft4 = exp_of_float(ft3);
+                const float_vector ft5 = log1p_of_part_float(ft4);
+                const float_vector ft6 = ft1 + ft5;
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = all_float(1) - fi1;
+                const float_vector ft9 = maximum_float(all_float(0), fi0);
+                const float_vector ft10 = ft9 + ft5;
+                const float_vector ft11 = ft8 * ft10;
+                const float_vector ft12 = ft7 + ft11;
+                l_t14 = fma_double(lower_half(ft12), lower_half(fi2), l_t14);
+                u_t14 = fma_double(upper_half(ft12), upper_half(fi2), u_t14);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13623,51 +13671,53 @@ static void g76_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t14 = fma_double(lt12, li2, l_t14);
-            u_t14 = fma_double(ut12, ui2, u_t14);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t14 = fma_double(lt12, li2, l_t14);
+                u_t14 = fma_double(ut12, ui2, u_t14);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13725,51 +13775,53 @@ static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t14 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t14 = fma_double(lt12, li2, l_t14);
-            u_t14 = fma_double(ut12, ui2, u_t14);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t14 = read_double(call->sums + 0 * call->stride + i), u_t14 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t14 = fma_double(lt12, li2, l_t14);
+                u_t14 = fma_double(ut12, ui2, u_t14);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t14);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t14);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t14);
     }
 }
 
@@ -13833,48 +13885,50 @@ static void g77_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t13 = added_double(l_t13, lt12);
-            u_t13 = added_double(u_t13, ut12);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t13 = added_double(l_t13, lt12);
+                u_t13 = added_double(u_t13, ut12);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13910,31 +13964,33 @@ static void g77_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = -fi0;
-            const float_vector ft1 = maximum_float(all_float(0), ft0);
-            const float_vector ft2 = absolute_float(fi0);
-            const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_of_float(ft3);
-            const float_vector ft5 = log1p_of_part_float(ft4);
-            const float_vector ft6 = ft1 + ft5;
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = all_float(1) - fi1;
-            const float_vector ft9 = maximum_float(all_float(0), fi0);
-            const float_vector ft10 = ft9 + ft5;
-            const float_vector ft11 = ft8 * ft10;
-            const float_vector ft12 = ft7 + ft11;
-            l_t13 = added_double(l_t13, lower_half(ft12));
-            u_t13 = added_double(u_t13, upper_half(ft12));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = -fi0;
+                const float_vector ft1 = maximum_float(all_float(0), ft0);
+                const float_vector ft2 = absolute_float(fi0);
+                const float_vector ft3 = -ft2;
+                const float_vector ft4 = exp_of_float(ft3);
+                const float_vector ft5 = log1p_of_part_float(ft4);
+                const float_vector ft6 = ft1 + ft5;
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = all_float(1) - fi1;
+                const float_vector ft9 = maximum_float(all_float(0), fi0);
+                const float_vector ft10 = ft9 + ft5;
+                const float_vector ft11 = ft8 * ft10;
+                const float_vector ft12 = ft7 + ft11;
+                l_t13 = added_double(l_t13, lower_half(ft12));
+                u_t13 = added_double(u_t13, upper_half(ft12));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -13987,48 +14043,50 @@ static void g77_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t13 = added_double(l_t13, lt12);
-            u_t13 = added_double(u_t13, ut12);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t13 = added_double(l_t13, lt12);
+                u_t13 = added_double(u_t13, ut12);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -14081,48 +14139,50 @@ static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t13 = added_double(l_t13, lt12);
-            u_t13 = added_double(u_t13, ut12);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t13 = added_double(l_t13, lt12);
+                u_t13 = added_double(u_t13, ut12);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -14184,48 +14244,50 @@ static void g78_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t13 = added_double(l_t13, lt12);
-            u_t13 = added_double(u_t13, ut12);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t13 = added_double(l_t13, lt12);
+                u_t13 = added_double(u_t13, ut12);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -14261,31 +14323,33 @@ static void g78_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = -fi0;
-            const float_vector ft1 = maximum_float(all_float(0), ft0);
-            const float_vector ft2 = absolute_float(fi0);
-            const float_vector ft3 = -ft2;
-            const float_vector ft4 = exp_of_float(ft3);
-            const float_vector ft5 = log1p_of_part_float(ft4);
-            const float_vector ft6 = ft1 + ft5;
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = all_float(1) - fi1;
-            const float_vector ft9 = maximum_float(all_float(0), fi0);
-            const float_vector ft10 = ft9 + ft5;
-            const float_vector ft11 = ft8 * ft10;
-            const float_vector ft12 = ft7 + ft11;
-            l_t13 = added_double(l_t13, lower_half(ft12));
-            u_t13 = added_double(u_t13, upper_half(ft12));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = -fi0;
+                const float_vector ft1 = maximum_float(all_float(0), ft0);
+                const float_vector ft2 = absolute_float(fi0);
+                const float_vector ft3 = -ft2;
+                const float_vector ft4 = exp_of_float(ft3);
+                const float_vector ft5 = log1p_of_part_float(ft4);
+                const float_vector ft6 = ft1 + ft5;
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = all_float(1) - fi1;
+                const float_vector ft9 = maximum_float(all_float(0), fi0);
+                const float_vector ft10 = ft9 + ft5;
+                const float_vector ft11 = ft8 * ft10;
+                const float_vector ft12 = ft7 + ft11;
+                l_t13 = added_double(l_t13, lower_half(ft12));
+                u_t13 = added_double(u_t13, upper_half(ft12));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -14338,48 +14402,50 @@ static void g78_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t13 = added_double(l_t13, lt12);
-            u_t13 = added_double(u_t13, ut12);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t13 = added_double(l_t13, lt12);
+                u_t13 = added_double(u_t13, ut12);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -14432,48 +14498,50 @@ static void g78_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t13 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li0;
-            const double_vector ut0 = -ui0;
-            const double_vector lt1 = maximum_double(all_double(0), lt0);
-            const double_vector ut1 = maximum_double(all_double(0), ut0);
-            const double_vector lt2 = absolute_double(li0);
-            const double_vector ut2 = absolute_double(ui0);
-            const double_vector lt3 = -lt2;
-            const double_vector ut3 = -ut2;
-            const double_vector lt4 = exp_of_double(lt3);
-            const double_vector ut4 = exp_of_double(ut3);
-            const double_vector lt5 = log1p_of_part_double(lt4);
-            const double_vector ut5 = log1p_of_part_double(ut4);
-            const double_vector lt6 = lt1 + lt5;
-            const double_vector ut6 = ut1 + ut5;
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = all_double(1) - li1;
-            const double_vector ut8 = all_double(1) - ui1;
-            const double_vector lt9 = maximum_double(all_double(0), li0);
-            const double_vector ut9 = maximum_double(all_double(0), ui0);
-            const double_vector lt10 = lt9 + lt5;
-            const double_vector ut10 = ut9 + ut5;
-            const double_vector lt11 = lt8 * lt10;
-            const double_vector ut11 = ut8 * ut10;
-            const double_vector lt12 = lt7 + lt11;
-            const double_vector ut12 = ut7 + ut11;
-            l_t13 = added_double(l_t13, lt12);
-            u_t13 = added_double(u_t13, ut12);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t13 = read_double(call->sums + 0 * call->stride + i), u_t13 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li0;
+                const double_vector ut0 = -ui0;
+                const double_vector lt1 = maximum_double(all_double(0), lt0);
+                const double_vector ut1 = maximum_double(all_double(0), ut0);
+                const double_vector lt2 = absolute_double(li0);
+                const double_vector ut2 = absolute_double(ui0);
+                const double_vector lt3 = -lt2;
+                const double_vector ut3 = -ut2;
+                const double_vector lt4 = exp_of_double(lt3);
+                const double_vector ut4 = exp_of_double(ut3);
+                const double_vector lt5 = log1p_of_part_double(lt4);
+                const double_vector ut5 = log1p_of_part_double(ut4);
+                const double_vector lt6 = lt1 + lt5;
+                const double_vector ut6 = ut1 + ut5;
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = all_double(1) - li1;
+                const double_vector ut8 = all_double(1) - ui1;
+                const double_vector lt9 = maximum_double(all_double(0), li0);
+                const double_vector ut9 = maximum_double(all_double(0), ui0);
+                const double_vector lt10 = lt9 + lt5;
+                const double_vector ut10 = ut9 + ut5;
+                const double_vector lt11 = lt8 * lt10;
+                const double_vector ut11 = ut8 * ut10;
+                const double_vector lt12 = lt7 + lt11;
+                const double_vector ut12 = ut7 + ut11;
+                l_t13 = added_double(l_t13, lt12);
+                u_t13 = added_double(u_t13, ut12);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t13);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t13);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t13);
     }
 }
 
@@ -14739,40 +14807,42 @@ static void g80_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li1;
-            const double_vector ut0 = -ui1;
-            const double_vector lt1 = lt0 * li0;
-            const double_vector ut1 = ut0 * ui0;
-            const double_vector lt2 = maximum_double(all_double(0), lt1);
-            const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li1);
-            const double_vector ut3 = absolute_double(ui1);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li0);
-            const double_vector ut5 = absolute_double(ui0);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = log1p_of_part_double(lt6);
-            const double_vector ut7 = log1p_of_part_double(ut6);
-            const double_vector lt8 = lt2 + lt7;
-            const double_vector ut8 = ut2 + ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li1;
+                const double_vector ut0 = -ui1;
+                const double_vector lt1 = lt0 * li0;
+                const double_vector ut1 = ut0 * ui0;
+                const double_vector lt2 = maximum_double(all_double(0), lt1);
+                const double_vector ut2 = maximum_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li1);
+                const double_vector ut3 = absolute_double(ui1);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li0);
+                const double_vector ut5 = absolute_double(ui0);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = log1p_of_part_double(lt6);
+                const double_vector ut7 = log1p_of_part_double(ut6);
+                const double_vector lt8 = lt2 + lt7;
+                const double_vector ut8 = ut2 + ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -14804,27 +14874,29 @@ static void g80_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = -fi1;
-            const float_vector ft1 = ft0 * fi0;
-            const float_vector ft2 = maximum_float(all_float(0), ft1);
-            const float_vector ft3 = absolute_float(fi1);
-            const float_vector ft4 = -ft3;
-            const float_vector ft5 = absolute_float(fi0);
-            const float_vector ft6 = exp_of_product_float(ft4, ft5);
-            const float_vector ft7 = log1p_of_part_float(ft6);
-            const float_vector ft8 = ft2 + ft7;
-            l_t9 = added_double(l_t9, lower_half(ft8));
-            u_t9 = added_double(u_t9, upper_half(ft8));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = -fi1;
+                const float_vector ft1 = ft0 * fi0;
+                const float_vector ft2 = maximum_float(all_float(0), ft1);
+                const float_vector ft3 = absolute_float(fi1);
+                const float_vector ft4 = -ft3;
+                const float_vector ft5 = absolute_float(fi0);
+                const float_vector ft6 = exp_of_product_float(ft4, ft5);
+                const float_vector ft7 = log1p_of_part_float(ft6);
+                const float_vector ft8 = ft2 + ft7;
+                l_t9 = added_double(l_t9, lower_half(ft8));
+                u_t9 = added_double(u_t9, upper_half(ft8));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -14869,40 +14941,42 @@ static void g80_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li1;
-            const double_vector ut0 = -ui1;
-            const double_vector lt1 = lt0 * li0;
-            const double_vector ut1 = ut0 * ui0;
-            const double_vector lt2 = maximum_double(all_double(0), lt1);
-            const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li1);
-            const double_vector ut3 = absolute_double(ui1);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li0);
-            const double_vector ut5 = absolute_double(ui0);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = log1p_of_part_double(lt6);
-            const double_vector ut7 = log1p_of_part_double(ut6);
-            const double_vector lt8 = lt2 + lt7;
-            const double_vector ut8 = ut2 + ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li1;
+                const double_vector ut0 = -ui1;
+                const double_vector lt1 = lt0 * li0;
+                const double_vector ut1 = ut0 * ui0;
+                const double_vector lt2 = maximum_double(all_double(0), lt1);
+                const double_vector ut2 = maximum_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li1);
+                const double_vector ut3 = absolute_double(ui1);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li0);
+                const double_vector ut5 = absolute_double(ui0);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = log1p_of_part_double(lt6);
+                const double_vector ut7 = log1p_of_part_double(ut6);
+                const double_vector lt8 = lt2 + lt7;
+                const double_vector ut8 = ut2 + ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -14947,40 +15021,42 @@ static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li1;
-            const double_vector ut0 = -ui1;
-            const double_vector lt1 = lt0 * li0;
-            const double_vector ut1 = ut0 * ui0;
-            const double_vector lt2 = maximum_double(all_double(0), lt1);
-            const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li1);
-            const double_vector ut3 = absolute_double(ui1);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li0);
-            const double_vector ut5 = absolute_double(ui0);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = log1p_of_part_double(lt6);
-            const double_vector ut7 = log1p_of_part_double(ut6);
-            const double_vector lt8 = lt2 + lt7;
-            const double_vector ut8 = ut2 + ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li1;
+                const double_vector ut0 = -ui1;
+                const double_vector lt1 = lt0 * li0;
+                const double_vector ut1 = ut0 * ui0;
+                const double_vector lt2 = maximum_double(all_double(0), lt1);
+                const double_vector ut2 = maximum_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li1);
+                const double_vector ut3 = absolute_double(ui1);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li0);
+                const double_vector ut5 = absolute_double(ui0);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = log1p_of_part_double(lt6);
+                const double_vector ut7 = log1p_of_part_double(ut6);
+                const double_vector lt8 = lt2 + lt7;
+                const double_vector ut8 = ut2 + ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -15034,40 +15110,42 @@ static void g81_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li1;
-            const double_vector ut0 = -ui1;
-            const double_vector lt1 = lt0 * li0;
-            const double_vector ut1 = ut0 * ui0;
-            const double_vector lt2 = maximum_double(all_double(0), lt1);
-            const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li1);
-            const double_vector ut3 = absolute_double(ui1);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li0);
-            const double_vector ut5 = absolute_double(ui0);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = log1p_of_part_double(lt6);
-            const double_vector ut7 = log1p_of_part_double(ut6);
-            const double_vector lt8 = lt2 + lt7;
-            const double_vector ut8 = ut2 + ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li1;
+                const double_vector ut0 = -ui1;
+                const double_vector lt1 = lt0 * li0;
+                const double_vector ut1 = ut0 * ui0;
+                const double_vector lt2 = maximum_double(all_double(0), lt1);
+                const double_vector ut2 = maximum_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li1);
+                const double_vector ut3 = absolute_double(ui1);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li0);
+                const double_vector ut5 = absolute_double(ui0);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = log1p_of_part_double(lt6);
+                const double_vector ut7 = log1p_of_part_double(ut6);
+                const double_vector lt8 = lt2 + lt7;
+                const double_vector ut8 = ut2 + ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -15099,27 +15177,29 @@ static void g81_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = -fi1;
-            const float_vector ft1 = ft0 * fi0;
-            const float_vector ft2 = maximum_float(all_float(0), ft1);
-            const float_vector ft3 = absolute_float(fi1);
-            const float_vector ft4 = -ft3;
-            const float_vector ft5 = absolute_float(fi0);
-            const float_vector ft6 = exp_of_product_float(ft4, ft5);
-            const float_vector ft7 = log1p_of_part_float(ft6);
-            const float_vector ft8 = ft2 + ft7;
-            l_t9 = added_double(l_t9, lower_half(ft8));
-            u_t9 = added_double(u_t9, upper_half(ft8));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = -fi1;
+                const float_vector ft1 = ft0 * fi0;
+                const float_vector ft2 = maximum_float(all_float(0), ft1);
+                const float_vector ft3 = absolute_float(fi1);
+                const float_vector ft4 = -ft3;
+                const float_vector ft5 = absolute_float(fi0);
+                const float_vector ft6 = exp_of_product_float(ft4, ft5);
+                const float_vector ft7 = log1p_of_part_float(ft6);
+                const float_vector ft8 = ft2 + ft7;
+                l_t9 = added_double(l_t9, lower_half(ft8));
+                u_t9 = added_double(u_t9, upper_half(ft8));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -15164,40 +15244,42 @@ static void g81_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li1;
-            const double_vector ut0 = -ui1;
-            const double_vector lt1 = lt0 * li0;
-            const double_vector ut1 = ut0 * ui0;
-            const double_vector lt2 = maximum_double(all_double(0), lt1);
-            const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li1);
-            const double_vector ut3 = absolute_double(ui1);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li0);
-            const double_vector ut5 = absolute_double(ui0);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = log1p_of_part_double(lt6);
-            const double_vector ut7 = log1p_of_part_double(ut6);
-            const double_vector lt8 = lt2 + lt7;
-            const double_vector ut8 = ut2 + ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li1;
+                const double_vector ut0 = -ui1;
+                const double_vector lt1 = lt0 * li0;
+                const double_vector ut1 = ut0 * ui0;
+                const double_vector lt2 = maximum_double(all_double(0), lt1);
+                const double_vector ut2 = maximum_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li1);
+                const double_vector ut3 = absolute_double(ui1);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li0);
+                const double_vector ut5 = absolute_double(ui0);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = log1p_of_part_double(lt6);
+                const double_vector ut7 = log1p_of_part_double(ut6);
+                const double_vector lt8 = lt2 + lt7;
+                const double_vector ut8 = ut2 + ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -15242,40 +15324,42 @@ static void g81_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = -li1;
-            const double_vector ut0 = -ui1;
-            const double_vector lt1 = lt0 * li0;
-            const double_vector ut1 = ut0 * ui0;
-            const double_vector lt2 = maximum_double(all_double(0), lt1);
-            const double_vector ut2 = maximum_double(all_double(0), ut1);
-            const double_vector lt3 = absolute_double(li1);
-            const double_vector ut3 = absolute_double(ui1);
-            const double_vector lt4 = -lt3;
-            const double_vector ut4 = -ut3;
-            const double_vector lt5 = absolute_double(li0);
-            const double_vector ut5 = absolute_double(ui0);
-            const double_vector lt6 = exp_of_product_double(lt4, lt5);
-            const double_vector ut6 = exp_of_product_double(ut4, ut5);
-            const double_vector lt7 = log1p_of_part_double(lt6);
-            const double_vector ut7 = log1p_of_part_double(ut6);
-            const double_vector lt8 = lt2 + lt7;
-            const double_vector ut8 = ut2 + ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = -li1;
+                const double_vector ut0 = -ui1;
+                const double_vector lt1 = lt0 * li0;
+                const double_vector ut1 = ut0 * ui0;
+                const double_vector lt2 = maximum_double(all_double(0), lt1);
+                const double_vector ut2 = maximum_double(all_double(0), ut1);
+                const double_vector lt3 = absolute_double(li1);
+                const double_vector ut3 = absolute_double(ui1);
+                const double_vector lt4 = -lt3;
+                const double_vector ut4 = -ut3;
+                const double_vector lt5 = absolute_double(li0);
+                const double_vector ut5 = absolute_double(ui0);
+                const double_vector lt6 = exp_of_product_double(lt4, lt5);
+                const double_vector ut6 = exp_of_product_double(ut4, ut5);
+                const double_vector lt7 = log1p_of_part_double(lt6);
+                const double_vector ut7 = log1p_of_part_double(ut6);
+                const double_vector lt8 = lt2 + lt7;
+                const double_vector ut8 = ut2 + ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -19257,38 +19341,40 @@ static void g101_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(0));
-            const double_mask ut2 = less_double(ut1, all_double(0));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / all_double(0);
-            const double_vector ut4 = ut1 / all_double(0);
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - all_double(0);
-            const double_vector ut6 = ut1 - all_double(0);
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(0));
+                const double_mask ut2 = less_double(ut1, all_double(0));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / all_double(0);
+                const double_vector ut4 = ut1 / all_double(0);
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - all_double(0);
+                const double_vector ut6 = ut1 - all_double(0);
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19338,26 +19424,28 @@ static void g101_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = absolute_float(ft0);
-            const float_mask ft2 = less_float(ft1, all_float(0));
-            const float_vector ft3 = all_float(0.5) * ft1;
-            const float_vector ft4 = ft1 / all_float(0);
-            const float_vector ft5 = ft3 * ft4;
-            const float_vector ft6 = ft1 - all_float(0);
-            const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8 = added_double(l_t8, lower_half(ft7));
-            u_t8 = added_double(u_t8, upper_half(ft7));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = absolute_float(ft0);
+                const float_mask ft2 = less_float(ft1, all_float(0));
+                const float_vector ft3 = all_float(0.5) * ft1;
+                const float_vector ft4 = ft1 / all_float(0);
+                const float_vector ft5 = ft3 * ft4;
+                const float_vector ft6 = ft1 - all_float(0);
+                const float_vector ft7 = select_float(ft2, ft5, ft6);
+                l_t8 = added_double(l_t8, lower_half(ft7));
+                u_t8 = added_double(u_t8, upper_half(ft7));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19431,38 +19519,40 @@ static void g101_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(0));
-            const double_mask ut2 = less_double(ut1, all_double(0));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / all_double(0);
-            const double_vector ut4 = ut1 / all_double(0);
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - all_double(0);
-            const double_vector ut6 = ut1 - all_double(0);
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(0));
+                const double_mask ut2 = less_double(ut1, all_double(0));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / all_double(0);
+                const double_vector ut4 = ut1 / all_double(0);
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - all_double(0);
+                const double_vector ut6 = ut1 - all_double(0);
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19536,38 +19626,40 @@ static void g101_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(0));
-            const double_mask ut2 = less_double(ut1, all_double(0));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / all_double(0);
-            const double_vector ut4 = ut1 / all_double(0);
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - all_double(0);
-            const double_vector ut6 = ut1 - all_double(0);
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(0));
+                const double_mask ut2 = less_double(ut1, all_double(0));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / all_double(0);
+                const double_vector ut4 = ut1 / all_double(0);
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - all_double(0);
+                const double_vector ut6 = ut1 - all_double(0);
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19650,38 +19742,40 @@ static void g102_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(0));
-            const double_mask ut2 = less_double(ut1, all_double(0));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / all_double(0);
-            const double_vector ut4 = ut1 / all_double(0);
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - all_double(0);
-            const double_vector ut6 = ut1 - all_double(0);
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(0));
+                const double_mask ut2 = less_double(ut1, all_double(0));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / all_double(0);
+                const double_vector ut4 = ut1 / all_double(0);
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - all_double(0);
+                const double_vector ut6 = ut1 - all_double(0);
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19731,26 +19825,28 @@ static void g102_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = absolute_float(ft0);
-            const float_mask ft2 = less_float(ft1, all_float(0));
-            const float_vector ft3 = all_float(0.5) * ft1;
-            const float_vector ft4 = ft1 / all_float(0);
-            const float_vector ft5 = ft3 * ft4;
-            const float_vector ft6 = ft1 - all_float(0);
-            const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8 = added_double(l_t8, lower_half(ft7));
-            u_t8 = added_double(u_t8, upper_half(ft7));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = absolute_float(ft0);
+                const float_mask ft2 = less_float(ft1, all_float(0));
+                const float_vector ft3 = all_float(0.5) * ft1;
+                const float_vector ft4 = ft1 / all_float(0);
+                const float_vector ft5 = ft3 * ft4;
+                const float_vector ft6 = ft1 - all_float(0);
+                const float_vector ft7 = select_float(ft2, ft5, ft6);
+                l_t8 = added_double(l_t8, lower_half(ft7));
+                u_t8 = added_double(u_t8, upper_half(ft7));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19824,38 +19920,40 @@ static void g102_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(0));
-            const double_mask ut2 = less_double(ut1, all_double(0));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / all_double(0);
-            const double_vector ut4 = ut1 / all_double(0);
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - all_double(0);
-            const double_vector ut6 = ut1 - all_double(0);
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(0));
+                const double_mask ut2 = less_double(ut1, all_double(0));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / all_double(0);
+                const double_vector ut4 = ut1 / all_double(0);
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - all_double(0);
+                const double_vector ut6 = ut1 - all_double(0);
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -19929,38 +20027,40 @@ static void g102_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(0));
-            const double_mask ut2 = less_double(ut1, all_double(0));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / all_double(0);
-            const double_vector ut4 = ut1 / all_double(0);
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - all_double(0);
-            const double_vector ut6 = ut1 - all_double(0);
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(0));
+                const double_mask ut2 = less_double(ut1, all_double(0));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / all_double(0);
+                const double_vector ut4 = ut1 / all_double(0);
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - all_double(0);
+                const double_vector ut6 = ut1 - all_double(0);
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -20199,36 +20299,38 @@ static void g104_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(1));
-            const double_mask ut2 = less_double(ut1, all_double(1));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt3 * lt1;
-            const double_vector ut4 = ut3 * ut1;
-            const double_vector lt5 = lt1 - all_double(0.5);
-            const double_vector ut5 = ut1 - all_double(0.5);
-            const double_vector lt6 = select_double(lt2, lt4, lt5);
-            const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = added_double(l_t7, lt6);
-            u_t7 = added_double(u_t7, ut6);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(1));
+                const double_mask ut2 = less_double(ut1, all_double(1));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt3 * lt1;
+                const double_vector ut4 = ut3 * ut1;
+                const double_vector lt5 = lt1 - all_double(0.5);
+                const double_vector ut5 = ut1 - all_double(0.5);
+                const double_vector lt6 = select_double(lt2, lt4, lt5);
+                const double_vector ut6 = select_double(ut2, ut4, ut5);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -20276,25 +20378,27 @@ static void g104_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = absolute_float(ft0);
-            const float_mask ft2 = less_float(ft1, all_float(1));
-            const float_vector ft3 = all_float(0.5) * ft1;
-            const float_vector ft4 = ft3 * ft1;
-            const float_vector ft5 = ft1 - all_float(0.5);
-            const float_vector ft6 = select_float(ft2, ft4, ft5);
-            l_t7 = added_double(l_t7, lower_half(ft6));
-            u_t7 = added_double(u_t7, upper_half(ft6));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = absolute_float(ft0);
+                const float_mask ft2 = less_float(ft1, all_float(1));
+                const float_vector ft3 = all_float(0.5) * ft1;
+                const float_vector ft4 = ft3 * ft1;
+                const float_vector ft5 = ft1 - all_float(0.5);
+                const float_vector ft6 = select_float(ft2, ft4, ft5);
+                l_t7 = added_double(l_t7, lower_half(ft6));
+                u_t7 = added_double(u_t7, upper_half(ft6));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -20364,36 +20468,38 @@ static void g104_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(1));
-            const double_mask ut2 = less_double(ut1, all_double(1));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt3 * lt1;
-            const double_vector ut4 = ut3 * ut1;
-            const double_vector lt5 = lt1 - all_double(0.5);
-            const double_vector ut5 = ut1 - all_double(0.5);
-            const double_vector lt6 = select_double(lt2, lt4, lt5);
-            const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = added_double(l_t7, lt6);
-            u_t7 = added_double(u_t7, ut6);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(1));
+                const double_mask ut2 = less_double(ut1, all_double(1));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt3 * lt1;
+                const double_vector ut4 = ut3 * ut1;
+                const double_vector lt5 = lt1 - all_double(0.5);
+                const double_vector ut5 = ut1 - all_double(0.5);
+                const double_vector lt6 = select_double(lt2, lt4, lt5);
+                const double_vector ut6 = select_double(ut2, ut4, ut5);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -20463,36 +20569,38 @@ static void g104_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(1));
-            const double_mask ut2 = less_double(ut1, all_double(1));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt3 * lt1;
-            const double_vector ut4 = ut3 * ut1;
-            const double_vector lt5 = lt1 - all_double(0.5);
-            const double_vector ut5 = ut1 - all_double(0.5);
-            const double_vector lt6 = select_double(lt2, lt4, lt5);
-            const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = added_double(l_t7, lt6);
-            u_t7 = added_double(u_t7, ut6);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(1));
+                const double_mask ut2 = less_double(ut1, all_double(1));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt3 * lt1;
+                const double_vector ut4 = ut3 * ut1;
+                const double_vector lt5 = lt1 - all_double(0.5);
+                const double_vector ut5 = ut1 - all_double(0.5);
+                const double_vector lt6 = select_double(lt2, lt4, lt5);
+                const double_vector ut6 = select_double(ut2, ut4, ut5);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -20571,36 +20679,38 @@ static void g105_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(1));
-            const double_mask ut2 = less_double(ut1, all_double(1));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt3 * lt1;
-            const double_vector ut4 = ut3 * ut1;
-            const double_vector lt5 = lt1 - all_double(0.5);
-            const double_vector ut5 = ut1 - all_double(0.5);
-            const double_vector lt6 = select_double(lt2, lt4, lt5);
-            const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = added_double(l_t7, lt6);
-            u_t7 = added_double(u_t7, ut6);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(1));
+                const double_mask ut2 = less_double(ut1, all_double(1));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt3 * lt1;
+                const double_vector ut4 = ut3 * ut1;
+                const double_vector lt5 = lt1 - all_double(0.5);
+                const double_vector ut5 = ut1 - all_double(0.5);
+                const double_vector lt6 = select_double(lt2, lt4, lt5);
+                const double_vector ut6 = select_double(ut2, ut4, ut5);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -20648,25 +20758,27 @@ static void g105_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = absolute_float(ft0);
-            const float_mask ft2 = less_float(ft1, all_float(1));
-            const float_vector ft3 = all_float(0.5) * ft1;
-            const float_vector ft4 = ft3 * ft1;
-            const float_vector ft5 = ft1 - all_float(0.5);
-            const float_vector ft6 = select_float(ft2, ft4, ft5);
-            l_t7 = added_double(l_t7, lower_half(ft6));
-            u_t7 = added_double(u_t7, upper_half(ft6));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = absolute_float(ft0);
+                const float_mask ft2 = less_float(ft1, all_float(1));
+                const float_vector ft3 = all_float(0.5) * ft1;
+                const float_vector ft4 = ft3 * ft1;
+                const float_vector ft5 = ft1 - all_float(0.5);
+                const float_vector ft6 = select_float(ft2, ft4, ft5);
+                l_t7 = added_double(l_t7, lower_half(ft6));
+                u_t7 = added_double(u_t7, upper_half(ft6));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -20736,36 +20848,38 @@ static void g105_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(1));
-            const double_mask ut2 = less_double(ut1, all_double(1));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt3 * lt1;
-            const double_vector ut4 = ut3 * ut1;
-            const double_vector lt5 = lt1 - all_double(0.5);
-            const double_vector ut5 = ut1 - all_double(0.5);
-            const double_vector lt6 = select_double(lt2, lt4, lt5);
-            const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = added_double(l_t7, lt6);
-            u_t7 = added_double(u_t7, ut6);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(1));
+                const double_mask ut2 = less_double(ut1, all_double(1));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt3 * lt1;
+                const double_vector ut4 = ut3 * ut1;
+                const double_vector lt5 = lt1 - all_double(0.5);
+                const double_vector ut5 = ut1 - all_double(0.5);
+                const double_vector lt6 = select_double(lt2, lt4, lt5);
+                const double_vector ut6 = select_double(ut2, ut4, ut5);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -20835,36 +20949,38 @@ static void g105_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t7 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, all_double(1));
-            const double_mask ut2 = less_double(ut1, all_double(1));
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt3 * lt1;
-            const double_vector ut4 = ut3 * ut1;
-            const double_vector lt5 = lt1 - all_double(0.5);
-            const double_vector ut5 = ut1 - all_double(0.5);
-            const double_vector lt6 = select_double(lt2, lt4, lt5);
-            const double_vector ut6 = select_double(ut2, ut4, ut5);
-            l_t7 = added_double(l_t7, lt6);
-            u_t7 = added_double(u_t7, ut6);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t7 = read_double(call->sums + 0 * call->stride + i), u_t7 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, all_double(1));
+                const double_mask ut2 = less_double(ut1, all_double(1));
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt3 * lt1;
+                const double_vector ut4 = ut3 * ut1;
+                const double_vector lt5 = lt1 - all_double(0.5);
+                const double_vector ut5 = ut1 - all_double(0.5);
+                const double_vector lt6 = select_double(lt2, lt4, lt5);
+                const double_vector ut6 = select_double(ut2, ut4, ut5);
+                l_t7 = added_double(l_t7, lt6);
+                u_t7 = added_double(u_t7, ut6);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t7);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t7);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t7);
     }
 }
 
@@ -21138,38 +21254,40 @@ static void g107_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, dk0);
-            const double_mask ut2 = less_double(ut1, dk0);
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / dk0;
-            const double_vector ut4 = ut1 / dk0;
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - dk1;
-            const double_vector ut6 = ut1 - dk1;
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, dk0);
+                const double_mask ut2 = less_double(ut1, dk0);
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / dk0;
+                const double_vector ut4 = ut1 / dk0;
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - dk1;
+                const double_vector ut6 = ut1 - dk1;
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -21223,26 +21341,28 @@ static void g107_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = absolute_float(ft0);
-            const float_mask ft2 = less_float(ft1, fk0);
-            const float_vector ft3 = all_float(0.5) * ft1;
-            const float_vector ft4 = ft1 / fk0;
-            const float_vector ft5 = ft3 * ft4;
-            const float_vector ft6 = ft1 - fk1;
-            const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8 = added_double(l_t8, lower_half(ft7));
-            u_t8 = added_double(u_t8, upper_half(ft7));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = absolute_float(ft0);
+                const float_mask ft2 = less_float(ft1, fk0);
+                const float_vector ft3 = all_float(0.5) * ft1;
+                const float_vector ft4 = ft1 / fk0;
+                const float_vector ft5 = ft3 * ft4;
+                const float_vector ft6 = ft1 - fk1;
+                const float_vector ft7 = select_float(ft2, ft5, ft6);
+                l_t8 = added_double(l_t8, lower_half(ft7));
+                u_t8 = added_double(u_t8, upper_half(ft7));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -21320,38 +21440,40 @@ static void g107_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, dk0);
-            const double_mask ut2 = less_double(ut1, dk0);
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / dk0;
-            const double_vector ut4 = ut1 / dk0;
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - dk1;
-            const double_vector ut6 = ut1 - dk1;
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, dk0);
+                const double_mask ut2 = less_double(ut1, dk0);
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / dk0;
+                const double_vector ut4 = ut1 / dk0;
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - dk1;
+                const double_vector ut6 = ut1 - dk1;
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -21429,38 +21551,40 @@ static void g107_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, dk0);
-            const double_mask ut2 = less_double(ut1, dk0);
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / dk0;
-            const double_vector ut4 = ut1 / dk0;
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - dk1;
-            const double_vector ut6 = ut1 - dk1;
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, dk0);
+                const double_mask ut2 = less_double(ut1, dk0);
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / dk0;
+                const double_vector ut4 = ut1 / dk0;
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - dk1;
+                const double_vector ut6 = ut1 - dk1;
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -21547,38 +21671,40 @@ static void g108_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, dk0);
-            const double_mask ut2 = less_double(ut1, dk0);
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / dk0;
-            const double_vector ut4 = ut1 / dk0;
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - dk1;
-            const double_vector ut6 = ut1 - dk1;
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, dk0);
+                const double_mask ut2 = less_double(ut1, dk0);
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / dk0;
+                const double_vector ut4 = ut1 / dk0;
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - dk1;
+                const double_vector ut6 = ut1 - dk1;
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -21632,26 +21758,28 @@ static void g108_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
     const float_vector fk1 = all_float((float)call->constants[1]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = absolute_float(ft0);
-            const float_mask ft2 = less_float(ft1, fk0);
-            const float_vector ft3 = all_float(0.5) * ft1;
-            const float_vector ft4 = ft1 / fk0;
-            const float_vector ft5 = ft3 * ft4;
-            const float_vector ft6 = ft1 - fk1;
-            const float_vector ft7 = select_float(ft2, ft5, ft6);
-            l_t8 = added_double(l_t8, lower_half(ft7));
-            u_t8 = added_double(u_t8, upper_half(ft7));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = absolute_float(ft0);
+                const float_mask ft2 = less_float(ft1, fk0);
+                const float_vector ft3 = all_float(0.5) * ft1;
+                const float_vector ft4 = ft1 / fk0;
+                const float_vector ft5 = ft3 * ft4;
+                const float_vector ft6 = ft1 - fk1;
+                const float_vector ft7 = select_float(ft2, ft5, ft6);
+                l_t8 = added_double(l_t8, lower_half(ft7));
+                u_t8 = added_double(u_t8, upper_half(ft7));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -21729,38 +21857,40 @@ static void g108_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, dk0);
-            const double_mask ut2 = less_double(ut1, dk0);
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / dk0;
-            const double_vector ut4 = ut1 / dk0;
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - dk1;
-            const double_vector ut6 = ut1 - dk1;
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, dk0);
+                const double_mask ut2 = less_double(ut1, dk0);
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / dk0;
+                const double_vector ut4 = ut1 / dk0;
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - dk1;
+                const double_vector ut6 = ut1 - dk1;
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -21838,38 +21968,40 @@ static void g108_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
     const double_vector dk1 = all_double((double)call->constants[1]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t8 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            const double_mask lt2 = less_double(lt1, dk0);
-            const double_mask ut2 = less_double(ut1, dk0);
-            const double_vector lt3 = all_double(0.5) * lt1;
-            const double_vector ut3 = all_double(0.5) * ut1;
-            const double_vector lt4 = lt1 / dk0;
-            const double_vector ut4 = ut1 / dk0;
-            const double_vector lt5 = lt3 * lt4;
-            const double_vector ut5 = ut3 * ut4;
-            const double_vector lt6 = lt1 - dk1;
-            const double_vector ut6 = ut1 - dk1;
-            const double_vector lt7 = select_double(lt2, lt5, lt6);
-            const double_vector ut7 = select_double(ut2, ut5, ut6);
-            l_t8 = added_double(l_t8, lt7);
-            u_t8 = added_double(u_t8, ut7);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t8 = read_double(call->sums + 0 * call->stride + i), u_t8 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                const double_mask lt2 = less_double(lt1, dk0);
+                const double_mask ut2 = less_double(ut1, dk0);
+                const double_vector lt3 = all_double(0.5) * lt1;
+                const double_vector ut3 = all_double(0.5) * ut1;
+                const double_vector lt4 = lt1 / dk0;
+                const double_vector ut4 = ut1 / dk0;
+                const double_vector lt5 = lt3 * lt4;
+                const double_vector ut5 = ut3 * ut4;
+                const double_vector lt6 = lt1 - dk1;
+                const double_vector ut6 = ut1 - dk1;
+                const double_vector lt7 = select_double(lt2, lt5, lt6);
+                const double_vector ut7 = select_double(ut2, ut5, ut6);
+                l_t8 = added_double(l_t8, lt7);
+                u_t8 = added_double(u_t8, ut7);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t8);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t8);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t8);
     }
 }
 
@@ -21930,26 +22062,28 @@ static void g109_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -21987,20 +22121,22 @@ static void g109_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = absolute_float(ft0);
-            l_t2 = added_double(l_t2, lower_half(ft1));
-            u_t2 = added_double(u_t2, upper_half(ft1));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = absolute_float(ft0);
+                l_t2 = added_double(l_t2, lower_half(ft1));
+                u_t2 = added_double(u_t2, upper_half(ft1));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22050,26 +22186,28 @@ static void g109_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22119,26 +22257,28 @@ static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22197,26 +22337,28 @@ static void g110_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22254,20 +22396,22 @@ static void g110_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = absolute_float(ft0);
-            l_t2 = added_double(l_t2, lower_half(ft1));
-            u_t2 = added_double(u_t2, upper_half(ft1));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = absolute_float(ft0);
+                l_t2 = added_double(l_t2, lower_half(ft1));
+                u_t2 = added_double(u_t2, upper_half(ft1));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22317,26 +22461,28 @@ static void g110_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22386,26 +22532,28 @@ static void g110_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = absolute_double(lt0);
-            const double_vector ut1 = absolute_double(ut0);
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = absolute_double(lt0);
+                const double_vector ut1 = absolute_double(ut0);
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22577,26 +22725,28 @@ static void g112_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = lt0 * lt0;
-            const double_vector ut1 = ut0 * ut0;
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = lt0 * lt0;
+                const double_vector ut1 = ut0 * ut0;
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22634,20 +22784,22 @@ static void g112_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = ft0 * ft0;
-            l_t2 = added_double(l_t2, lower_half(ft1));
-            u_t2 = added_double(u_t2, upper_half(ft1));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = ft0 * ft0;
+                l_t2 = added_double(l_t2, lower_half(ft1));
+                u_t2 = added_double(u_t2, upper_half(ft1));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22697,26 +22849,28 @@ static void g112_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = lt0 * lt0;
-            const double_vector ut1 = ut0 * ut0;
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = lt0 * lt0;
+                const double_vector ut1 = ut0 * ut0;
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22766,26 +22920,28 @@ static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = lt0 * lt0;
-            const double_vector ut1 = ut0 * ut0;
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = lt0 * lt0;
+                const double_vector ut1 = ut0 * ut0;
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22844,26 +23000,28 @@ static void g113_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = lt0 * lt0;
-            const double_vector ut1 = ut0 * ut0;
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = lt0 * lt0;
+                const double_vector ut1 = ut0 * ut0;
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22901,20 +23059,22 @@ static void g113_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi0 - fi1;
-            const float_vector ft1 = ft0 * ft0;
-            l_t2 = added_double(l_t2, lower_half(ft1));
-            u_t2 = added_double(u_t2, upper_half(ft1));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi0 - fi1;
+                const float_vector ft1 = ft0 * ft0;
+                l_t2 = added_double(l_t2, lower_half(ft1));
+                u_t2 = added_double(u_t2, upper_half(ft1));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -22964,26 +23124,28 @@ static void g113_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = lt0 * lt0;
-            const double_vector ut1 = ut0 * ut0;
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = lt0 * lt0;
+                const double_vector ut1 = ut0 * ut0;
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -23033,26 +23195,28 @@ static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t2 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li0 - li1;
-            const double_vector ut0 = ui0 - ui1;
-            const double_vector lt1 = lt0 * lt0;
-            const double_vector ut1 = ut0 * ut0;
-            l_t2 = added_double(l_t2, lt1);
-            u_t2 = added_double(u_t2, ut1);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t2 = read_double(call->sums + 0 * call->stride + i), u_t2 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li0 - li1;
+                const double_vector ut0 = ui0 - ui1;
+                const double_vector lt1 = lt0 * lt0;
+                const double_vector ut1 = ut0 * ut0;
+                l_t2 = added_double(l_t2, lt1);
+                u_t2 = added_double(u_t2, ut1);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t2);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t2);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t2);
     }
 }
 
@@ -23681,43 +23845,45 @@ static void g117_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t10 = fma_double(lt8, li2, l_t10);
-            u_t10 = fma_double(ut8, ui2, u_t10);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t10 = fma_double(lt8, li2, l_t10);
+                u_t10 = fma_double(ut8, ui2, u_t10);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t10);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -23754,28 +23920,30 @@ static void g117_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector ft0 = fi1 - all_float(1);
-            const float_vector ft1 = -fi0;
-            const float_vector ft2 = log1p_of_float(ft1);
-            const float_vector ft3 = maximum_float(ft2, fk0);
-            const float_vector ft4 = ft0 * ft3;
-            const float_vector ft5 = log_of_float(fi0);
-            const float_vector ft6 = maximum_float(ft5, fk0);
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = ft4 - ft7;
-            l_t10 = fma_double(lower_half(ft8), lower_half(fi2), l_t10);
-            u_t10 = fma_double(upper_half(ft8), upper_half(fi2), u_t10);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector ft0 = fi1 - all_float(1);
+                const float_vector ft1 = -fi0;
+                const float_vector ft2 = log1p_of_float(ft1);
+                const float_vector ft3 = maximum_float(ft2, fk0);
+                const float_vector ft4 = ft0 * ft3;
+                const float_vector ft5 = log_of_float(fi0);
+                const float_vector ft6 = maximum_float(ft5, fk0);
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = ft4 - ft7;
+                l_t10 = fma_double(lower_half(ft8), lower_half(fi2), l_t10);
+                u_t10 = fma_double(upper_half(ft8), upper_half(fi2), u_t10);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t10);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -23827,43 +23995,45 @@ static void g117_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t10 = fma_double(lt8, li2, l_t10);
-            u_t10 = fma_double(ut8, ui2, u_t10);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t10 = fma_double(lt8, li2, l_t10);
+                u_t10 = fma_double(ut8, ui2, u_t10);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t10);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -23915,43 +24085,45 @@ static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t10 = fma_double(lt8, li2, l_t10);
-            u_t10 = fma_double(ut8, ui2, u_t10);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t10 = fma_double(lt8, li2, l_t10);
+                u_t10 = fma_double(ut8, ui2, u_t10);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t10);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -24012,43 +24184,45 @@ static void g118_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t10 = fma_double(lt8, li2, l_t10);
-            u_t10 = fma_double(ut8, ui2, u_t10);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t10 = fma_double(lt8, li2, l_t10);
+                u_t10 = fma_double(ut8, ui2, u_t10);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t10);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -24085,28 +24259,30 @@ static void g118_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const float_vector fk0 = all_float((float)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
-            const float_vector ft0 = fi1 - all_float(1);
-            const float_vector ft1 = -fi0;
-            const float_vector ft2 = log1p_of_float(ft1);
-            const float_vector ft3 = maximum_float(ft2, fk0);
-            const float_vector ft4 = ft0 * ft3;
-            const float_vector ft5 = log_of_float(fi0);
-            const float_vector ft6 = maximum_float(ft5, fk0);
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = ft4 - ft7;
-            l_t10 = fma_double(lower_half(ft8), lower_half(fi2), l_t10);
-            u_t10 = fma_double(upper_half(ft8), upper_half(fi2), u_t10);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f32((const char *)in2 + row * call->pitches[2], i, left);
+                const float_vector ft0 = fi1 - all_float(1);
+                const float_vector ft1 = -fi0;
+                const float_vector ft2 = log1p_of_float(ft1);
+                const float_vector ft3 = maximum_float(ft2, fk0);
+                const float_vector ft4 = ft0 * ft3;
+                const float_vector ft5 = log_of_float(fi0);
+                const float_vector ft6 = maximum_float(ft5, fk0);
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = ft4 - ft7;
+                l_t10 = fma_double(lower_half(ft8), lower_half(fi2), l_t10);
+                u_t10 = fma_double(upper_half(ft8), upper_half(fi2), u_t10);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t10);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -24158,43 +24334,45 @@ static void g118_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t10 = fma_double(lt8, li2, l_t10);
-            u_t10 = fma_double(ut8, ui2, u_t10);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_f16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t10 = fma_double(lt8, li2, l_t10);
+                u_t10 = fma_double(ut8, ui2, u_t10);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t10);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -24246,43 +24424,45 @@ static void g118_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in1 = call->ins[1];
     const void *const in2 = call->ins[2];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t10 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector li2 = lower_half(fi2);
-            const double_vector ui2 = upper_half(fi2);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t10 = fma_double(lt8, li2, l_t10);
-            u_t10 = fma_double(ut8, ui2, u_t10);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t10 = read_double(call->sums + 0 * call->stride + i), u_t10 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector fi2 = FETCH_bf16((const char *)in2 + row * call->pitches[2], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector li2 = lower_half(fi2);
+                const double_vector ui2 = upper_half(fi2);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t10 = fma_double(lt8, li2, l_t10);
+                u_t10 = fma_double(ut8, ui2, u_t10);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t10);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t10);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t10);
     }
 }
 
@@ -24340,40 +24520,42 @@ static void g119_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -24407,27 +24589,29 @@ static void g119_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi1 - all_float(1);
-            const float_vector ft1 = -fi0;
-            const float_vector ft2 = log1p_of_float(ft1);
-            const float_vector ft3 = maximum_float(ft2, fk0);
-            const float_vector ft4 = ft0 * ft3;
-            const float_vector ft5 = log_of_float(fi0);
-            const float_vector ft6 = maximum_float(ft5, fk0);
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = ft4 - ft7;
-            l_t9 = added_double(l_t9, lower_half(ft8));
-            u_t9 = added_double(u_t9, upper_half(ft8));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi1 - all_float(1);
+                const float_vector ft1 = -fi0;
+                const float_vector ft2 = log1p_of_float(ft1);
+                const float_vector ft3 = maximum_float(ft2, fk0);
+                const float_vector ft4 = ft0 * ft3;
+                const float_vector ft5 = log_of_float(fi0);
+                const float_vector ft6 = maximum_float(ft5, fk0);
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = ft4 - ft7;
+                l_t9 = added_double(l_t9, lower_half(ft8));
+                u_t9 = added_double(u_t9, upper_half(ft8));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -24474,40 +24658,42 @@ static void g119_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -24554,40 +24740,42 @@ static void g119_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -24643,40 +24831,42 @@ static void g120_f32_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -24710,27 +24900,29 @@ static void g120_f32_plain_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const float_vector fk0 = all_float((float)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
-            const float_vector ft0 = fi1 - all_float(1);
-            const float_vector ft1 = -fi0;
-            const float_vector ft2 = log1p_of_float(ft1);
-            const float_vector ft3 = maximum_float(ft2, fk0);
-            const float_vector ft4 = ft0 * ft3;
-            const float_vector ft5 = log_of_float(fi0);
-            const float_vector ft6 = maximum_float(ft5, fk0);
-            const float_vector ft7 = fi1 * ft6;
-            const float_vector ft8 = ft4 - ft7;
-            l_t9 = added_double(l_t9, lower_half(ft8));
-            u_t9 = added_double(u_t9, upper_half(ft8));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f32((const char *)in1 + row * call->pitches[1], i, left);
+                const float_vector ft0 = fi1 - all_float(1);
+                const float_vector ft1 = -fi0;
+                const float_vector ft2 = log1p_of_float(ft1);
+                const float_vector ft3 = maximum_float(ft2, fk0);
+                const float_vector ft4 = ft0 * ft3;
+                const float_vector ft5 = log_of_float(fi0);
+                const float_vector ft6 = maximum_float(ft5, fk0);
+                const float_vector ft7 = fi1 * ft6;
+                const float_vector ft8 = ft4 - ft7;
+                l_t9 = added_double(l_t9, lower_half(ft8));
+                u_t9 = added_double(u_t9, upper_half(ft8));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -24777,40 +24969,42 @@ static void g120_f16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_f16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -24857,40 +25051,42 @@ static void g120_bf16_in_double_columns(const fused_call *call, size_t n)
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
     const double_vector dk0 = all_double((double)call->constants[0]);
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t9 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            const double_vector li1 = lower_half(fi1);
-            const double_vector ui1 = upper_half(fi1);
-            const double_vector lt0 = li1 - all_double(1);
-            const double_vector ut0 = ui1 - all_double(1);
-            const double_vector lt1 = -li0;
-            const double_vector ut1 = -ui0;
-            const double_vector lt2 = log1p_of_double(lt1);
-            const double_vector ut2 = log1p_of_double(ut1);
-            const double_vector lt3 = maximum_double(lt2, dk0);
-            const double_vector ut3 = maximum_double(ut2, dk0);
-            const double_vector lt4 = lt0 * lt3;
-            const double_vector ut4 = ut0 * ut3;
-            const double_vector lt5 = log_of_double(li0);
-            const double_vector ut5 = log_of_double(ui0);
-            const double_vector lt6 = maximum_double(lt5, dk0);
-            const double_vector ut6 = maximum_double(ut5, dk0);
-            const double_vector lt7 = li1 * lt6;
-            const double_vector ut7 = ui1 * ut6;
-            const double_vector lt8 = lt4 - lt7;
-            const double_vector ut8 = ut4 - ut7;
-            l_t9 = added_double(l_t9, lt8);
-            u_t9 = added_double(u_t9, ut8);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t9 = read_double(call->sums + 0 * call->stride + i), u_t9 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const float_vector fi1 = FETCH_bf16((const char *)in1 + row * call->pitches[1], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                const double_vector li1 = lower_half(fi1);
+                const double_vector ui1 = upper_half(fi1);
+                const double_vector lt0 = li1 - all_double(1);
+                const double_vector ut0 = ui1 - all_double(1);
+                const double_vector lt1 = -li0;
+                const double_vector ut1 = -ui0;
+                const double_vector lt2 = log1p_of_double(lt1);
+                const double_vector ut2 = log1p_of_double(ut1);
+                const double_vector lt3 = maximum_double(lt2, dk0);
+                const double_vector ut3 = maximum_double(ut2, dk0);
+                const double_vector lt4 = lt0 * lt3;
+                const double_vector ut4 = ut0 * ut3;
+                const double_vector lt5 = log_of_double(li0);
+                const double_vector ut5 = log_of_double(ui0);
+                const double_vector lt6 = maximum_double(lt5, dk0);
+                const double_vector ut6 = maximum_double(ut5, dk0);
+                const double_vector lt7 = li1 * lt6;
+                const double_vector ut7 = ui1 * ut6;
+                const double_vector lt8 = lt4 - lt7;
+                const double_vector ut8 = ut4 - ut7;
+                l_t9 = added_double(l_t9, lt8);
+                u_t9 = added_double(u_t9, ut8);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t9);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t9);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t9);
     }
 }
 
@@ -27373,19 +27569,21 @@ static void g135_f32_in_double(const fused_call *call, size_t n)
 static void g135_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            l_t0 = added_double(l_t0, li0);
-            u_t0 = added_double(u_t0, ui0);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t0 = read_double(call->sums + 0 * call->stride + i), u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                l_t0 = added_double(l_t0, li0);
+                u_t0 = added_double(u_t0, ui0);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t0);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -27400,17 +27598,19 @@ static void g135_f32_plain(const fused_call *call, size_t n)
 static void g135_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
-            l_t0 = added_double(l_t0, lower_half(fi0));
-            u_t0 = added_double(u_t0, upper_half(fi0));
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t0 = read_double(call->sums + 0 * call->stride + i), u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f32((const char *)in0 + row * call->pitches[0], i, left);
+                l_t0 = added_double(l_t0, lower_half(fi0));
+                u_t0 = added_double(u_t0, upper_half(fi0));
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t0);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -27448,19 +27648,21 @@ static void g135_f16_in_double(const fused_call *call, size_t n)
 static void g135_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            l_t0 = added_double(l_t0, li0);
-            u_t0 = added_double(u_t0, ui0);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t0 = read_double(call->sums + 0 * call->stride + i), u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_f16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                l_t0 = added_double(l_t0, li0);
+                u_t0 = added_double(u_t0, ui0);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t0);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 
@@ -27498,19 +27700,21 @@ static void g135_bf16_in_double(const fused_call *call, size_t n)
 static void g135_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
-    for (size_t i = 0; i < n; i += FLOATS) {
-        const size_t left = n - i;
-        double_vector l_t0 = read_double(call->sums + 0 * call->stride + i);
-        double_vector u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
-        for (int64_t row = 0; row < call->rows; row++) {
-            const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
-            const double_vector li0 = lower_half(fi0);
-            const double_vector ui0 = upper_half(fi0);
-            l_t0 = added_double(l_t0, li0);
-            u_t0 = added_double(u_t0, ui0);
+    for (int64_t first = 0; first < call->rows; first += call->together) {
+        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;
+        for (size_t i = 0; i < n; i += FLOATS) {
+            const size_t left = n - i;
+            double_vector l_t0 = read_double(call->sums + 0 * call->stride + i), u_t0 = read_double(call->sums + 0 * call->stride + i + DOUBLES);
+            for (int64_t row = first; row < end; row++) {
+                const float_vector fi0 = FETCH_bf16((const char *)in0 + row * call->pitches[0], i, left);
+                const double_vector li0 = lower_half(fi0);
+                const double_vector ui0 = upper_half(fi0);
+                l_t0 = added_double(l_t0, li0);
+                u_t0 = added_double(u_t0, ui0);
+            }
+            write_double(call->sums + 0 * call->stride + i, l_t0);
+            write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
         }
-        write_double(call->sums + 0 * call->stride + i, l_t0);
-        write_double(call->sums + 0 * call->stride + i + DOUBLES, u_t0);
     }
 }
 

@@ -45,6 +45,8 @@ _SHORT_ROW = 32
 _LONG_ROW = 128
 """From which on whole kernels work on rows one by one: reads that are the same for all of one are not repeated for each element."""
 _KEPT_BYTES = 1 << 20
+_COLUMN_ROWS, _PART_ELEMENTS = 512, 1 << 18
+"""Of the parts that tall columns are cut into, at least."""
 _BLOCK_SIDE = 16
 """A transposed operand with both sides at least as long is worked on in blocks."""
 
@@ -249,8 +251,15 @@ class _Compiler:
         if shape == _ROWS and in_parts and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
         if shape == _COLUMNS:
-            lanes = max(16, min(2 * lanes, -(-size[1] // soc.threads() // 16) * 16))  # long pieces of rows, and something for each thread
+            block, lanes = self._column_parts(2 * lanes, *size)
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
+
+    def _column_parts(self, lanes: int, rows: int, columns: int) -> tuple[int, int]:
+        """Rows and columns of a unit: some of all rows where there are many of them, else some columns for each thread, in long pieces."""
+        part = max(_COLUMN_ROWS, _PART_ELEMENTS // columns)
+        if rows >= 2 * part and columns <= 4 * lanes:
+            return part, min(2 * lanes, -(-columns // 16) * 16)
+        return rows, max(16, min(lanes, -(-columns // soc.threads() // 16) * 16))
 
     def _rows_of(self, order: list[int], least: int) -> tuple[list[int], list[int]]:
         """The axes of all elements as those of rows, which some reads have one value for, and those of their elements: many, or all."""

@@ -261,6 +261,18 @@ def test_columns(signature: str, dtype: np.dtype[Any]) -> None:
         check_rows(given, given.outputs(rng.choice([dtype, FLOAT])), loops="columns")
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("signature", NARROW)
+def test_tall_columns(signature: str, dtype: np.dtype[Any]) -> None:
+    """Columns so tall that their rows are cut into parts; of one vector, of some that are added up row by row, and of many."""
+    rng = np.random.default_rng(13)
+    for shape in ((33_000, 16), (11_000, 50), (1_100, 1_040), (1_030, 4_500)):
+        given = drawn_rows(rng, signature, (1500, 1), dtype, kinds=CALM)
+        given = given._replace(inputs=[np.resize(one, shape) for one in given.inputs], axis=(0,))
+        given.inputs[0][shape[0] - 7, 3] = np.nan
+        check_rows(given, given.outputs(rng.choice([dtype, FLOAT])), loops="columns")
+
+
 # Long rows, large results
 
 
@@ -327,6 +339,7 @@ THREADED = {
     "numbers of rows": (OF_ROWS, (300, 700), (-1,)),
     "side by side": (MASKED, (700, 300), (0,)),
     "columns": (SQUARES, (500, 777), (0,)),
+    "tall columns": (SQUARES, (1500, 601), (0,)),
     "totals": (SQUARES, (2, 400_001), (-1,)),
     "one total": (SUM, (1, 700_001), (-1,)),
 }
