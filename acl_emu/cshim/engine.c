@@ -81,8 +81,8 @@ static void load(const job *work, room *own, int64_t index, int64_t dst, const p
     const char *row = own->gathered;
     own->slot[dst] = lanes;
     const int in_block = work->program->shape == BLOCKS && operand->inner.count == 2;
-    if (in_block || lies_in_row(operand)) {
-        row = in_block ? own->line[index] : base + at->first * operand->item;
+    if (in_block || lies_in_row(work->program, operand)) {
+        row = in_block ? own->line[index] : base + offset_of(&operand->inner, at->first);
         if (!mask && operand->dtype == (wide ? F64 : F32) && (uintptr_t)row % sizeof(float) == 0) {
             own->slot[dst] = (void *)row;
             return;
@@ -111,7 +111,7 @@ static void store(const job *work, room *own, int64_t index, const void *lanes, 
     const int wide = (int)work->program->wide;
     char *base = work->memory[index] + offset_of(&operand->outer, at->outer);
     const int in_block = work->program->shape == BLOCKS && operand->inner.count == 2;
-    if (in_block || lies_in_row(operand) || at->n == 1) {
+    if (in_block || lies_in_row(work->program, operand) || at->n == 1) {
         char *there = in_block ? own->line[index] : base + offset_of(&operand->inner, at->first);
         const int aligned = (uintptr_t)there % acl_emu_engine_tiles->vector_bytes == 0, in_memory = !in_block || !is_turned(operand);
         const int streamed = work->streamed && !wide && operand->dtype != F64 && aligned && in_memory;
@@ -207,7 +207,7 @@ static int is_loaded_only(const job *work)
         return 0;
     }
     const operand_view *read = &work->operands[first->a], *write = &work->operands[last->dst];
-    return lies_in_row(read) && lies_in_row(write) && write->dtype == (work->program->wide ? F64 : F32);
+    return lies_in_row(work->program, read) && lies_in_row(work->program, write) && write->dtype == (work->program->wide ? F64 : F32);
 }
 
 static void run_map(const job *work, room *own, int64_t unit)
@@ -259,17 +259,15 @@ static void run_rows(const job *work, room *own, int64_t unit)
 static void run_columns(const job *work, room *own, int64_t unit)
 {
     const header *program = work->program;
-    const int64_t first = unit * program->lanes, left = program->inner - first;
-    const size_t n = (size_t)(left < program->lanes ? left : program->lanes);
+    const place all = piece_at(program, unit, program->lanes);
     for (int64_t p = 0; p < program->phases; p++) {
         const phase *now = &work->phases[p];
-        begin_phase(work, own, now, n);
-        for (int64_t k = 0; k < program->outer; k++) {
-            const place at = {.outer = k, .first = first, .n = n};
-            run_steps(work, own, now->lane_begin, now->lane_end, &at, n);
+        begin_phase(work, own, now, all.n);
+        place at = all;
+        for (; at.outer < program->outer; at.outer++) {
+            run_steps(work, own, now->lane_begin, now->lane_end, &at, at.n);
         }
-        const place whole = {.outer = 0, .first = first, .n = n};
-        run_steps(work, own, now->row_begin, now->row_end, &whole, n);
+        run_steps(work, own, now->row_begin, now->row_end, &all, all.n);
     }
 }
 
@@ -278,11 +276,11 @@ static void run_part(const job *work, room *own, int64_t unit)
 {
     const header *program = work->program;
     const phase *only = work->phases;
-    const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length;
-    int64_t end = begin + work->unit_length;
-    end = end < program->inner ? end : program->inner;
+    const int64_t row = unit / work->chunks;
+    const place part = piece_at(program, unit % work->chunks, work->unit_length);
+    const int64_t end = part.first + (int64_t)part.n;
     begin_phase(work, own, only, PARTIALS);
-    for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
+    for (int64_t first = part.first; first < end; first += (int64_t)work->tile) {
         const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
         const place at = {.outer = row, .first = first, .n = n};
         run_steps(work, own, only->lane_begin, only->lane_end, &at, n);
@@ -492,11 +490,6 @@ static int is_streamed(const job *work)
     return is_large(work);
 }
 
-static int64_t parts_of(int64_t length, int64_t part)
-{
-    return (length + part - 1) / part;
-}
-
 /* Tiles of a unit whose length no number depends on, or of such that are taken together: as many as leave some units for every thread, since it takes a while after each until
  * memory is read ahead again. */
 static int64_t chunk_tiles(const header *program, int64_t tile, int64_t threads)
@@ -524,7 +517,7 @@ static int divide(job *work, int64_t threads)
     if (work->whole) {
         acl_emu_divide_whole(work);
     }
-    work->chunks = parts_of(program->inner, work->unit_length);
+    work->chunks = pieces_of(program, work->unit_length);
     switch (program->shape) {
     case BLOCKS:
         work->block_rows = program->outer * program->block >= MORE_BLOCK_ROWS * LEAST_UNITS * threads ? MORE_BLOCK_ROWS : BLOCK_ROWS;
@@ -533,7 +526,7 @@ static int divide(job *work, int64_t threads)
     case ROWS: work->units = parts_of(program->outer, work->unit_length); break;
     case COLUMNS:
         work->chunks = work->whole ? parts_of(program->outer, program->block) : 1;
-        work->units = work->chunks * parts_of(program->inner, program->lanes);
+        work->units = work->chunks * pieces_of(program, program->lanes);
         break;
     default: work->units = program->outer * work->chunks; break;
     }

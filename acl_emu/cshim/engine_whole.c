@@ -28,7 +28,7 @@ static int way_of(const job *work, int64_t operand)
             return ONE;
         }
     }
-    if (work->operands[operand].unread || lies_in_row(&work->operands[operand])) {
+    if (work->operands[operand].unread || lies_in_row(work->program, &work->operands[operand])) {
         return IN_MEMORY;
     }
     const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
@@ -151,7 +151,7 @@ static void find_rows(const job *work, room *own, const place *at, int64_t turne
     for (int64_t k = 0; k < work->program->operands; k++) {
         rows[k] = own->rows[k];
         if (work->ways[k] == IN_MEMORY) {
-            rows[k] = base_of(work, k, at->outer) + at->first * work->operands[k].item;
+            rows[k] = base_of(work, k, at->outer) + offset_of(&work->operands[k].inner, at->first);
         } else if (work->ways[k] == TURNED) {
             rows[k] = turned_room(work, own, k, own->side) + turned * pitch_of(work, k);
         } else if (work->ways[k] == GATHERED && k < work->program->reads) {
@@ -183,7 +183,8 @@ static void spread_out(const job *work, room *own, const place *at)
  * and memory is then read in order. */
 static int64_t rows_together(const job *work, const place *at)
 {
-    const int in_order = at->n == (size_t)work->program->inner && at->n > ONE_VECTOR && at->n <= IN_ORDER;
+    const operand_view *first = work->operands;
+    const int in_order = (int64_t)at->n * first->item == first->outer.stride[0] && at->n > ONE_VECTOR && at->n <= IN_ORDER;
     return in_order ? 1 : COLUMN_ROWS;
 }
 
@@ -214,7 +215,7 @@ static void store_results(const job *work, room *own, const place *at, size_t n)
         const operand_view *view = &work->operands[k];
         const double *found = own->results + (size_t)(k - program->reads) * stride;
         char *base = base_of(work, k, at->outer);
-        if (n == 1 || lies_in_row(view)) {
+        if (n == 1 || lies_in_row(work->program, view)) {
             acl_emu_engine_tiles->store[1][view->dtype](base + offset_of(&view->inner, at->first), found, n);
         } else {
             acl_emu_engine_tiles->store[1][view->dtype](own->rows[k], found, n);
@@ -533,9 +534,10 @@ static void finish_columns(const job *work, room *own, int64_t first, size_t n)
 static place columns_at(const job *work, int64_t unit)
 {
     const header *program = work->program;
-    const int64_t groups = work->units / work->chunks, first = unit % groups * program->lanes, left = program->inner - first;
-    place at = {.outer = unit / groups * program->block, .first = first, .n = (size_t)(left < program->lanes ? left : program->lanes)};
-    at.rows = program->outer - at.outer < program->block ? program->outer - at.outer : program->block;
+    const int64_t groups = work->units / work->chunks, begin = unit / groups * program->block, left = program->outer - begin;
+    place at = piece_at(program, unit % groups, program->lanes);
+    at.outer = begin;
+    at.rows = left < program->block ? left : program->block;
     return at;
 }
 
@@ -568,9 +570,9 @@ static void run_columns(const job *work, room *own, int64_t unit)
 static void run_part(const job *work, room *own, int64_t unit)
 {
     const size_t size = partials_of(work);
-    const int64_t row = unit / work->chunks, first = unit % work->chunks * work->unit_length, left = work->program->inner - first;
-    const place at = {.outer = row, .first = first, .n = (size_t)(left < work->unit_length ? left : work->unit_length)};
-    begin_row(work, own, row);
+    place at = piece_at(work->program, unit % work->chunks, work->unit_length);
+    at.outer = unit / work->chunks;
+    begin_row(work, own, at.outer);
     call_kernel(work, own, &at);
     memcpy(work->partials + (size_t)unit * size, own->sums, size * sizeof(double));
 }

@@ -21,7 +21,7 @@ from acl_emu.native.trace import Graph, Node, Shape, Untraceable, long_axes
 _TILE_BYTES = 4096
 _MOST_DIMS, _MOST_OPERANDS, _MOST_SLOTS, _MOST_SUMS = 8, 32, 64, 8
 _PART_TILES = 64
-_HEADER_SIZE = 24
+_HEADER_SIZE = 25
 DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64")
 _STORED = DTYPES[:4]
 _FUNCTIONS = (
@@ -47,6 +47,8 @@ _LONG_ROW = 128
 _KEPT_BYTES = 1 << 20
 _COLUMN_ROWS, _PART_ELEMENTS = 512, 1 << 18
 """Of the parts that tall columns are cut into, at least."""
+_LEAST_RUN = {_COLUMNS: 64, _TOTALS: 4096}
+"""Elements that lie side by side in memory, from which on they are worked on where they are: shorter pieces are gathered."""
 _BLOCK_SIDE = 16
 """A transposed operand with both sides at least as long is worked on in blocks."""
 
@@ -218,7 +220,7 @@ class _Compiler:
         if shape == _ROWS and lower.can_be_split and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
         if shape == _COLUMNS:
-            lanes = self._column_width(lanes, size, lower.kept)
+            lanes = min(self._column_width(lanes, size, lower.kept), -(-self._run(shape, inner) // 16) * 16)
         return self._packed(lower, None, shape, outer, inner, block, lanes)
 
     def _whole(self, shape: int, outer: list[int], inner: list[int], block: int) -> bytes | None:
@@ -251,15 +253,22 @@ class _Compiler:
         if shape == _ROWS and in_parts and size[1] > _PART_TILES * lanes:
             shape = _TOTALS
         if shape == _COLUMNS:
-            block, lanes = self._column_parts(2 * lanes, *size)
+            block, lanes = self._column_parts(2 * lanes, *size, self._run(shape, inner))
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
 
-    def _column_parts(self, lanes: int, rows: int, columns: int) -> tuple[int, int]:
+    def _column_parts(self, lanes: int, rows: int, columns: int, run: int) -> tuple[int, int]:
         """Rows and columns of a unit: some of all rows where there are many of them, else some columns for each thread, in long pieces."""
         part = max(_COLUMN_ROWS, _PART_ELEMENTS // columns)
         if rows >= 2 * part and columns <= 4 * lanes:
-            return part, min(2 * lanes, -(-columns // 16) * 16)
-        return rows, max(16, min(lanes, -(-columns // soc.threads() // 16) * 16))
+            return part, min(2 * lanes, -(-run // 16) * 16)
+        return rows, max(16, min(lanes, -(-min(run, columns // soc.threads()) // 16) * 16))
+
+    def _run(self, shape: int, inner: list[int]) -> int:
+        """How many elements of the inner range lie side by side in memory, in all operands; all of them, where they have to be gathered anyway."""
+        whole = self._size([], inner)[1]
+        lengths = [ranged[ranged[0]] for index in range(len(self.layouts)) if index not in self.unread for ranged in [self._range(index, inner)]]
+        run = min(lengths)
+        return run if run >= _LEAST_RUN.get(shape, whole) else whole
 
     def _rows_of(self, order: list[int], least: int) -> tuple[list[int], list[int]]:
         """The axes of all elements as those of rows, which some reads have one value for, and those of their elements: many, or all."""
@@ -351,7 +360,7 @@ class _Compiler:
         header = [
             *(int(self.wide), shape, *self._size(outer, inner)),
             *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),
-            *(len(lower.prologue), block, lanes, number, way, storage, of_rows),
+            *(len(lower.prologue), block, lanes, number, way, storage, of_rows, self._run(shape, inner)),
             *(operand_at, constant_at, phase_at, step_at, fused_at, fused_at + len(values)),
         ]
         assert len(header) == _HEADER_SIZE
