@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from acl_emu.codegen.collect import signatures
@@ -39,26 +40,43 @@ def source() -> str:
                 lines += [*_Kernel(graph, f"g{number}_{storage}_{way}", storage, way).text(), ""]
                 if graph.in_parts:
                     lines += [*_Kernel(graph, f"g{number}_{storage}_{way}_columns", storage, way, columns=True).text(), ""]
+            if _is_made_of_columns(graph, storage, way):
+                lines += [*_Columns(graph, f"g{number}_{storage}_{way}_columns", storage, way).text(), ""]
         if graph.in_parts:
             lines += [*_finish(graph, number), ""]
     lines += ["static const fused_entry entries[] = {"]
     for number, graph in enumerate(graphs):
         lines += [
             f'    {{"{graph.signature}",',
-            f'     "{"".join(graph.steps[name].op[0] for name in graph.reductions)}", {len(graph.kept)}, {int(graph.busy > 0)},',
+            f'     "{"".join(graph.steps[name].op[0] for name in graph.reductions)}",',
+            f"     {len(graph.kept)}, {int(graph.busy > 0)}, {_values(graph)},",
         ]
-        lines += [_table(graph, number, ""), _table(graph, number, "_columns") if graph.in_parts else "     {{0}},"]
+        lines += [
+            _table(graph, number, "", _is_made),
+            _table(graph, number, "_columns", _is_made if graph.in_parts else _is_made_of_columns),
+        ]
         lines += [f"     {f'g{number}_finish' if graph.in_parts else 'NULL'}}},"]
     lines += ["};", "", "const fused_table FUSED = {entries, sizeof entries / sizeof *entries};", ""]
     return "\n".join(lines)
 
 
-def _table(graph: Graph, number: int, kind: str) -> str:
+def _table(graph: Graph, number: int, kind: str, is_made: Callable[[Graph, str, str], bool]) -> str:
     rows = []
     for storage in ("f32", "f64", "f16", "bf16"):
-        names = [f"g{number}_{storage}_{way}{kind}" if _is_made(graph, storage, way) else "NULL" for way in _WAYS]
+        names = [f"g{number}_{storage}_{way}{kind}" if is_made(graph, storage, way) else "NULL" for way in _WAYS]
         rows.append(f"{{{', '.join(names)}}}")
     return f"     {{{', '.join(rows)}}},"
+
+
+def _is_made_of_columns(graph: Graph, storage: str, way: str) -> bool:
+    """Rows so short that they are worked on side by side: where there is something to reduce, and more than one pass over it."""
+    if not graph.reductions or graph.in_parts or any(name[0] == "x" for name in graph.constants):
+        return False
+    if any(graph.steps[name].op in MASKS for name in graph.rows):
+        return False
+    if way == "plain":
+        return storage == "f32" and not _Kernel(graph, "", storage, way).falls_back
+    return way == "in_double" and storage in _DIGITS
 
 
 def _is_made(graph: Graph, storage: str, way: str) -> bool:
@@ -157,10 +175,22 @@ class _Kernel:
         self.columns = columns
         self.exactness = Exactness(graph, _DIGITS.get(storage, FLOAT_DIGITS))
 
+    _element = "i"
+    """Where an element has its place in rooms for what is kept."""
+
     def text(self) -> Iterator[str]:
         """Its lines."""
         body = [line for phase in range(self.graph.phases) for line in _without_unused(list(self._phase(phase)))]
         uses = Counter(re.findall(r"\b(?:d|f|r|id|if)[kxt]\d+\b", "\n".join(body)))
+        yield from self._beginning(uses)
+        for line in body:
+            row = re.match(r"    const (?:float|double)_vector (ft\d+|i[fd]t\d+) = (?:joined|1 / )", line)
+            if not (row and uses[row[1]] == 1):  # rows that are used in one type only
+                yield line
+        yield "}"
+
+    def _beginning(self, uses: Counter[str]) -> Iterator[str]:
+        """What the call says, as far as it is used."""
         yield f"static void {self.name}(const fused_call *call, size_t n)"
         yield "{"
         for name in self.graph.inputs:
@@ -169,7 +199,7 @@ class _Kernel:
             yield f"    void *const out{self.graph.outputs.index(name)} = call->outs[{self.graph.outputs.index(name)}];"
         if self.graph.lane_outputs:
             yield "    const int streamed = call->streamed;"
-        if self.graph.busy:
+        if self.graph.busy and not self.columns:
             for name in self.graph.inputs:
                 size = "sizeof(uint8_t)" if name[0] == "m" else "sizeof(float)" if self.storage == "f32" else "sizeof(uint16_t)"
                 yield f"    const int64_t apart{name[1:]} = APART({name[1:]}, {size});"
@@ -181,11 +211,6 @@ class _Kernel:
             if uses[f"r{name}"]:
                 constant = f"call->constants[{name[1:]}]"
                 yield f"    const float_vector r{name} = all_float((float)({constant} - (float){constant}));"
-        for line in body:
-            row = re.match(r"    const (?:float|double)_vector (ft\d+|i[fd]t\d+) = (?:joined|1 / )", line)
-            if not (row and uses[row[1]] == 1):  # rows that are used in one type only
-                yield line
-        yield "}"
 
     def _lane(self, phase: int) -> str:
         """What a phase is evaluated in: maxima need no more than float, what ends in float has been settled or needs no more."""
@@ -283,7 +308,7 @@ class _Kernel:
         graph = self.graph
         if not self.columns:
             yield "        const size_t left = n - i;"
-        if phase and phase == graph.busy:
+        if phase and phase == graph.busy and not self.columns:
             for name in self.graph.inputs:
                 yield f"        ASK_FOR(soon{name[1:]}, apart{name[1:]}, i);"
         for name in graph.inputs:
@@ -305,7 +330,12 @@ class _Kernel:
             return
         for name in stored if lane != "settled" else ():
             result = f"JOINED_{self.storage}(l{name}, u{name})" if lane == "double" else f"f{name}"
-            yield f"        PUT_{self.storage}(out{graph.outputs.index(name)}, i, left, {result});"
+            yield f"        PUT_{self.storage}({self._place(name)}, i, left, {result});"
+
+    def _place(self, name: str) -> str:
+        """Where elements of a result go."""
+        number = self.graph.outputs.index(name)
+        return f"(char *)out{number} + row * call->out_pitches[{number}]" if self.columns else f"out{number}"
 
     def _guard(self, stored: Sequence[str]) -> Iterator[str]:
         """Results of a shorter formula; where an exponential may be too large for it, those of the kernel."""
@@ -397,27 +427,29 @@ class _Kernel:
                     lanes = "float" if one[0] == "f" else "double"
                     yield f"    {one} = {'larger' if lanes == 'float' else 'maximum'}_{lanes}({one}, {_other(one)});"
 
-    def _by_columns(self, body: list[str], ending: Sequence[str], lane: str) -> Iterator[str]:
-        """Some rows for a vector of columns at a time, so that what they have come to so far is not fetched for each."""
+    def _by_columns(self, body: list[str], ending: Sequence[str], lane: str, given: Sequence[str] = ()) -> Iterator[str]:
+        """Some rows for a vector of columns at a time: what they have come to, and what is given of columns, is not fetched for each."""
+        held = [self._held_in_memory(name, lane) for name in ending]
         yield "    for (int64_t first = 0; first < call->rows; first += call->together) {"
         yield "        const int64_t end = call->rows - first < call->together ? call->rows : first + call->together;"
         yield "        for (size_t i = 0; i < n; i += FLOATS) {"
         yield "            const size_t left = n - i;"
-        after = []
-        for name in ending:
-            low, high = (f"call->sums + {self.graph.reductions.index(name)} * call->stride + i{offset}" for offset in ("", " + DOUBLES"))
-            if self._is_single_column(name, lane):
-                yield f"            float_vector f_{name} = joined(read_double({low}), read_double({high}));"
-                after += [f"write_double({low}, lower_half(f_{name}));", f"write_double({high}, upper_half(f_{name}));"]
-            else:
-                yield f"            double_vector l_{name} = read_double({low}), u_{name} = read_double({high});"
-                after += [f"write_double({low}, l_{name});", f"write_double({high}, u_{name});"]
+        yield from (f"            {line}" for line in (*given, *(fetched for fetched, _ in held)))
         yield "            for (int64_t row = first; row < end; row++) {"
         yield from ("        " + line for line in body)
         yield "            }"
-        yield from (f"            {line}" for line in after)
+        yield from (f"            {line}" for _, put_back in held for line in put_back)
         yield "        }"
         yield "    }"
+
+    def _held_in_memory(self, name: str, lane: str) -> tuple[str, list[str]]:
+        """How what a column has come to is fetched, and put back."""
+        low, high = (f"call->sums + {self.graph.reductions.index(name)} * call->stride + i{offset}" for offset in ("", " + DOUBLES"))
+        if self._is_single_column(name, lane):
+            fetched = f"float_vector f_{name} = joined(read_double({low}), read_double({high}));"
+            return fetched, [f"write_double({low}, lower_half(f_{name}));", f"write_double({high}, upper_half(f_{name}));"]
+        fetched = f"double_vector l_{name} = read_double({low}), u_{name} = read_double({high});"
+        return fetched, [f"write_double({low}, l_{name});", f"write_double({high}, u_{name});"]
 
     def _is_single_column(self, name: str, lane: str) -> bool:
         """Whether columns need no more than float for a while: the largest of float numbers is one of them."""
@@ -446,6 +478,15 @@ class _Kernel:
         elif lane == "f" and self.way == "settled" and step.op == "exp" and (rough := self._roughly(step)):
             expression = f"{rough}({arguments[0]})"
         return f"const {kind}_{result} {lane}{name} = {expression};"
+
+    @property
+    def falls_back(self) -> bool:
+        """Whether there are rows that it leaves to another kernel."""
+        return any(map(self._has_rest, self.graph.reductions))
+
+    def _has_rest(self, row: str) -> bool:
+        """Whether what products lost is made up for in exponentials less a number of the row."""
+        return any(self._rest(step) for step in self.graph.steps.values() if step.op == "exp_of_difference" and step.arguments[1] == row)
 
     def _rest(self, step: Step) -> str:
         """What numbers lost that an exponential is taken of, less the largest of them, where a constant has scaled them; none if empty."""
@@ -488,7 +529,8 @@ class _Kernel:
             yield "        float_mask doubt = uncertain;"
         for name in needed:
             if name in self.graph.kept and name in at_hand:
-                yield f"        const float_vector f{name} = read_float((const float *)call->kept[{self.graph.kept.index(name)}] + i);"
+                place = f"(const float *)call->kept[{self.graph.kept.index(name)}] + {self._element}"
+                yield f"        const float_vector f{name} = read_float({place});"
             elif name in at_hand:
                 yield f"        const float_vector f{name} = b{name}[(i - begin) / FLOATS];"
                 yield from self._doubts(name)
@@ -515,7 +557,7 @@ class _Kernel:
                     kind = "mask" if name[0] == "m" else "vector"
                     yield f"{indent}const double_{kind} {lane}{name} = {half}_{'mask' if kind == 'mask' else 'half'}(f{name});"
                 elif name in at_hand:
-                    place = f"(const double *)call->kept[{self.graph.kept.index(name)}] + i{offset}"
+                    place = f"(const double *)call->kept[{self.graph.kept.index(name)}] + {self._element}{offset}"
                     yield f"{indent}const double_vector {lane}{name} = read_double({place});"
                 else:
                     yield f"{indent}{self._statement(name, lane)}"
@@ -523,10 +565,11 @@ class _Kernel:
     def _keep(self, name: str, lane: str) -> str:
         place = f"call->kept[{self.graph.kept.index(name)}]"
         if lane == "float":
-            return f"write_float((float *){place} + i, f{name});"
+            return f"write_float((float *){place} + {self._element}, f{name});"
         if self.way == "settled":
-            return f"write_float((float *){place} + i, KEPT_{self.storage}(l{name}, u{name}));"
-        return f"write_double((double *){place} + i, l{name}), write_double((double *){place} + i + DOUBLES, u{name});"
+            return f"write_float((float *){place} + {self._element}, KEPT_{self.storage}(l{name}, u{name}));"
+        low = f"(double *){place} + {self._element}"
+        return f"write_double({low}, l{name}), write_double({low} + DOUBLES, u{name});"
 
     # Float results of half types
 
@@ -760,7 +803,7 @@ class _Kernel:
             if self.way == "settled" and name == graph.rough:  # what has been cut off counts where nothing is larger
                 yield f"    if (rough && !(d{name}[0] > 0x1p-60)) {{"
                 yield from ("        rough = 0;", "        goto anew;", "    }")
-            if any(self._rest(step) for step in graph.steps.values() if step.op == "exp_of_difference" and step.arguments[1] == name):
+            if self._has_rest(name):
                 yield f"    if (UNLIKELY(!isfinite(d{name}[0]))) {{ /* a product may have been too large for float */"
                 yield from (f"        {self.name.replace('_plain', '_in_double')}(call, n);", "        return;", "    }")
         names = [name for name in graph.steps if name in graph.rows and graph.levels[name] == phase + 1]
@@ -776,6 +819,106 @@ class _Kernel:
         for name in names:
             if name in graph.row_outputs:
                 yield f"    call->results[{graph.outputs.index(name)}] = d{name}[0];"
+
+
+class _Columns(_Kernel):
+    """The function that evaluates a graph on short rows side by side: a number of a row has as many lanes as there are columns."""
+
+    _element = "row * call->stride + i"
+
+    def __init__(self, graph: Graph, name: str, storage: str, way: str) -> None:
+        super().__init__(graph, name, storage, way, columns=True)
+        self.graph, self.wide = graph, self
+
+    def text(self) -> Iterator[str]:
+        """Its lines."""
+        lines = [line for phase in range(self.graph.phases) for line in (*self._pass(phase), *self._between_passes(phase))]
+        yield from self._beginning(Counter(re.findall(r"\b(?:d|f|r)[kx]\d+\b", "\n".join(lines))))
+        yield from lines
+        yield "}"
+
+    def _refer(self, name: str, lane: str) -> str:
+        return spelled(name, "float" if lane == "f" else "double", lane) if name in self.graph.rows else super()._refer(name, lane)
+
+    def _pass(self, phase: int) -> Iterator[str]:
+        """One pass over all elements."""
+        if body := self._bodies[phase]:
+            ending = [name for name in self.graph.reductions if self.graph.levels[name] == phase + 1]
+            yield from self._by_columns(body, ending, self._lane(phase), list(self._numbers_of_rows(body)))
+
+    @cached_property
+    def _bodies(self) -> list[list[str]]:
+        """What passes do with a vector of elements."""
+        graph, found = self.graph, []
+        for phase in range(graph.phases):
+            ending = [name for name in graph.reductions if graph.levels[name] == phase + 1]
+            keep = [name for name in graph.kept if graph.levels[name] == phase]
+            at_hand = [name for name in graph.kept if graph.levels[name] < phase]
+            needed = graph.needed([*graph.wanted(phase), *keep], at_hand=at_hand)
+            found.append(_without_unused(list(self._body(phase, self._lane(phase), needed, ending, keep, at_hand))))
+        return found
+
+    def _numbers_of_rows(self, lines: Sequence[str]) -> Iterator[str]:
+        """Those that lines refer to and do not make, from where they were left."""
+        text = "\n".join(lines)
+        for name in (one for one in self.graph.steps if one in self.graph.rows):
+            for prefix in ("l", "u", "f", "il", "iu", "if"):
+                if re.search(rf"\b{prefix}{name}\b", text) and f" {prefix}{name} = " not in text:
+                    kind = "float" if prefix[-1] == "f" else "double"
+                    yield f"const {kind}_vector {prefix}{name} = read_{kind}({self._slot(name, prefix)});"
+
+    def _slot(self, name: str, prefix: str) -> str:
+        """Where a number of each row is, in double or float, itself or its reciprocal."""
+        names = [one for one in self.graph.steps if one in self.graph.rows]
+        if prefix in ("l", "u") and name in self.graph.reductions:
+            number = self.graph.reductions.index(name)
+        else:
+            number = len(self.graph.reductions) + 4 * names.index(name) + ("l", "f", "il", "if").index(prefix.replace("u", "l"))
+        place = f"call->sums + {number} * call->stride"
+        return f"(float *)({place}) + i" if prefix[-1] == "f" else f"{place} + i{' + DOUBLES' if prefix[-1] == 'u' else ''}"
+
+    def _between_passes(self, phase: int) -> Iterator[str]:
+        """What follows the reductions of a pass, left where the next ones look for it."""
+        graph = self.graph
+        names = [name for name in graph.steps if name in graph.rows and graph.levels[name] == phase + 1]
+        if not names:
+            return
+        made = [f"        {self._statement(name, lane)}" for name in names if name not in graph.reductions for lane in "lu"]
+        for name in names:
+            for prefix, kind, value in (
+                *(("l", "double", f"l{name}"), ("u", "double", f"u{name}")) * (name not in graph.reductions),
+                ("f", "float", f"joined(l{name}, u{name})"),
+                ("il", "double", f"1 / l{name}"),
+                ("iu", "double", f"1 / u{name}"),
+                ("if", "float", f"joined(1 / l{name}, 1 / u{name})"),
+            ):
+                if prefix in self._forms[name]:
+                    made.append(f"        write_{kind}({self._slot(name, prefix)}, {value});")
+            if name in graph.row_outputs:
+                place = f"call->results + {graph.outputs.index(name)} * call->stride + i"
+                made += [f"        write_double({place}, l{name});", f"        write_double({place} + DOUBLES, u{name});"]
+        yield "    for (size_t i = 0; i < n; i += FLOATS) {"
+        yield from (f"        {line}" for line in self._numbers_of_rows(made))
+        yield from made
+        yield "    }"
+
+    @cached_property
+    def _forms(self) -> dict[str, set[str]]:
+        """In which forms the numbers of rows are used after the pass that they come from."""
+        text = [line for body in self._bodies for line in body]
+        for name in self.graph.steps:
+            if name in self.graph.rows and name not in self.graph.reductions:
+                text += [self._statement(name, lane) for lane in "lu"]
+        found: dict[str, set[str]] = {name: set() for name in self.graph.rows}
+        for prefix, name in re.findall(r"\b(l|u|f|il|iu|if)(t\d+)\b(?! =)", "\n".join(text)):
+            if name in found:
+                found[name].add(prefix)
+        return found
+
+
+def _values(graph: Graph) -> int:
+    """Rooms for numbers of rows that passes over columns leave to the next."""
+    return 4 * len(graph.rows) if any(_is_made_of_columns(graph, storage, way) for storage in _STORAGES for way in _WAYS) else 0
 
 
 def _other(line: str) -> str:

@@ -58,13 +58,13 @@ __attribute__((constructor)) static void choose_instructions(void)
     fused = FOR_THIS_PROCESSOR(acl_emu_fused);
 }
 
-/* The number of the kernel of a graph for a storage type and way; -1 where there is none. */
-EXPORT int64_t acl_emu_engine_find_fused(const char *signature, int64_t dtype, int64_t way)
+/* The number of the kernel of a graph for a storage type and way, of rows or of columns; -1 where there is none. */
+EXPORT int64_t acl_emu_engine_find_fused(const char *signature, int64_t dtype, int64_t way, int64_t columns)
 {
     for (int64_t k = 0; k < fused->count; k++) {
         const fused_entry *entry = &fused->entries[k];
         if (!strcmp(entry->signature, signature)) {
-            return entry->kernels[dtype][way] ? k : -1;
+            return (columns ? entry->columns : entry->kernels)[dtype][way] ? k : -1;
         }
     }
     return -1;

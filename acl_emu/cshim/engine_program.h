@@ -212,6 +212,12 @@ static inline size_t padded(size_t n)
     return (n + 31) / 32 * 32;
 }
 
+/* COLUMNS of whole kernels that go through all rows several times: rows are not cut, and what is kept of them is. */
+static inline int has_passes(const job *work)
+{
+    return work->program->shape == COLUMNS && work->whole && !work->whole->finish;
+}
+
 /* Numbers from what one reduction of a unit has come to so far to what the next has, and all of them. */
 static inline size_t sums_apart(const job *work)
 {

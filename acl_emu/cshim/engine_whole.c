@@ -28,6 +28,9 @@ static int way_of(const job *work, int64_t operand)
             return ONE;
         }
     }
+    if (has_passes(work) && outer->count != 1) { /* rows that lie unevenly */
+        return GATHERED;
+    }
     if (work->operands[operand].unread || lies_in_row(work->program, &work->operands[operand])) {
         return IN_MEMORY;
     }
@@ -81,12 +84,28 @@ static int64_t pitch_of(const job *work, int64_t operand)
     return row_pitch(work->program->inner, work->operands[operand].item);
 }
 
+static size_t gathered_pitch(const job *work, int64_t operand)
+{
+    return (row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
+}
+
+/* Rows that there is room for at a time, of what is gathered and of what is kept. */
+static int64_t gathered_rows(const job *work)
+{
+    return has_passes(work) ? work->program->outer : 1;
+}
+
+static size_t kept_size(const job *work)
+{
+    return (size_t)gathered_rows(work) * padded(row_length(work)) * sizeof(double);
+}
+
 static size_t gathered_size(const job *work, int64_t operand)
 {
     if (work->ways[operand] == TURNED) {
         return (size_t)((work->turned_ahead ? 2 : 1) * work->turned_rows * pitch_of(work, operand));
     }
-    return (row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
+    return (size_t)gathered_rows(work) * gathered_pitch(work, operand);
 }
 
 static char *turned_room(const job *work, const room *own, int64_t operand, int side)
@@ -96,7 +115,7 @@ static char *turned_room(const job *work, const room *own, int64_t operand, int 
 
 static size_t sums_size(const job *work)
 {
-    return (size_t)(work->reductions + work->program->operands - work->program->reads) * sums_apart(work) * sizeof(double);
+    return (size_t)(work->reductions + work->whole->values + work->program->operands - work->program->reads) * sums_apart(work) * sizeof(double);
 }
 
 size_t acl_emu_whole_room(const job *work)
@@ -104,7 +123,7 @@ size_t acl_emu_whole_room(const job *work)
     if (work->program->shape == BLOCKS) {
         return acl_emu_block_room(work);
     }
-    size_t size = sums_size(work) + (size_t)work->whole->kept * padded(row_length(work)) * sizeof(double);
+    size_t size = sums_size(work) + (size_t)work->whole->kept * kept_size(work);
     for (int64_t k = 0; k < work->program->operands; k++) {
         size += gathered_size(work, k);
     }
@@ -126,10 +145,10 @@ void acl_emu_prepare_whole(const job *work, room *own, char *next)
     }
     for (int64_t k = 0; k < work->whole->kept; k++) {
         own->kept[k] = next;
-        next += padded(row_length(work)) * sizeof(double);
+        next += kept_size(work);
     }
     own->sums = (double *)next;
-    own->results = own->sums + partials_of(work);
+    own->results = own->sums + partials_of(work) + (size_t)work->whole->values * sums_apart(work);
 }
 
 /* Rows */
@@ -198,7 +217,7 @@ static void call_kernel(const job *work, room *own, const place *at)
     for (int64_t k = 0; k < program->reads; k++) {
         pitches[k] = work->operands[k].outer.stride[0];
     }
-    const fused_call call = {rows + program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, sums_apart(work), passes_by(work, rows), at->rows, rows_together(work, at), pitches, NULL, NULL};
+    const fused_call call = {rows + program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, sums_apart(work), passes_by(work, rows), at->rows, rows_together(work, at), pitches, NULL, NULL, NULL};
     work->kernel(&call, at->n);
     spread_out(work, own, at);
 }
@@ -207,7 +226,7 @@ static void call_kernel(const job *work, room *own, const place *at)
 static void store_results(const job *work, room *own, const place *at, size_t n)
 {
     const header *program = work->program;
-    const size_t stride = work->whole->finish ? sums_apart(work) : 1;
+    const size_t stride = work->whole->finish || program->shape == COLUMNS ? sums_apart(work) : 1;
     for (int64_t k = program->reads; k < program->operands; k++) {
         if (work->ways[k] != ONE) {
             continue;
@@ -447,7 +466,7 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
     }
     const int64_t asked = soon.count ? acl_emu_wished(&soon) / (end - begin) + 1 : 0;
     finished some = {.first = begin};
-    fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, 0, NULL, NULL, NULL};
+    fused_call call = {rows + work->program->reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, PARTIALS, 0, 0, 0, NULL, NULL, NULL, NULL};
     for (int64_t row = begin; row < end; row++) {
         const place at = {.outer = row, .n = (size_t)work->program->inner};
         if (row == begin || !even) {
@@ -541,15 +560,61 @@ static place columns_at(const job *work, int64_t unit)
     return at;
 }
 
-/* Columns side by side. */
-static void run_columns(const job *work, room *own, int64_t unit)
+static void clear_columns(const job *work, room *own)
 {
-    const place all = columns_at(work, unit);
     const size_t stride = sums_apart(work);
     for (size_t k = 0; work->whole->reductions[k]; k++) {
         for (size_t lane = 0; lane < stride; lane++) {
             own->sums[k * stride + lane] = work->whole->reductions[k] == 's' ? 0 : -1.0 / 0.0;
         }
+    }
+}
+
+/* Elements of columns that do not lie side by side, gathered in rows (or spread out from them). */
+static void move_columns(const job *work, room *own, int64_t operand, const place *all, int out)
+{
+    char *row = own->rows[operand];
+    for (int64_t k = 0; k < all->rows; k++, row += gathered_pitch(work, operand)) {
+        acl_emu_move_range(&work->operands[operand], base_of(work, operand, k), all->first, all->n, row, out);
+    }
+}
+
+/* Columns that the kernel goes through several times. */
+static void run_passes(const job *work, room *own, const place *all)
+{
+    const header *program = work->program;
+    const int64_t reads = program->reads;
+    void *rows[MOST_OPERANDS];
+    int64_t pitches[MOST_OPERANDS];
+    int streamed = work->streamed;
+    for (int64_t k = 0; k < program->operands; k++) {
+        const operand_view *view = &work->operands[k];
+        const int in_memory = work->ways[k] == IN_MEMORY;
+        rows[k] = in_memory ? base_of(work, k, 0) + offset_of(&view->inner, all->first) : own->rows[k];
+        pitches[k] = in_memory ? view->outer.stride[0] : (int64_t)gathered_pitch(work, k);
+        if (k < reads && work->ways[k] == GATHERED) {
+            move_columns(work, own, k, all, 0);
+        }
+        streamed &= k < reads || (in_memory && ((uintptr_t)rows[k] | (uintptr_t)pitches[k]) % acl_emu_engine_tiles->vector_bytes == 0);
+    }
+    const fused_call call = {rows + reads, (const void *const *)rows, own->constants, own->kept, own->sums, own->results, sums_apart(work), streamed, all->rows, COLUMN_ROWS, pitches, pitches + reads, NULL, NULL};
+    work->kernel(&call, all->n);
+    for (int64_t k = reads; k < program->operands; k++) {
+        if (work->ways[k] == GATHERED) {
+            move_columns(work, own, k, all, 1);
+        }
+    }
+    store_results(work, own, all, all->n);
+}
+
+/* Columns side by side. */
+static void run_columns(const job *work, room *own, int64_t unit)
+{
+    const place all = columns_at(work, unit);
+    clear_columns(work, own);
+    if (has_passes(work)) {
+        run_passes(work, own, &all);
+        return;
     }
     const int64_t most = can_be_read_on(work) ? all.rows : 1;
     for (int64_t k = 0; k < all.rows; k += most) {

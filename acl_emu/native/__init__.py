@@ -69,7 +69,7 @@ def compiled(
         ways = _ways(via, compute, narrow, plain)
         signatures: list[str] = []
 
-        def find(of_rows: Sequence[int]) -> Fused | None:
+        def find(of_rows: Sequence[int], columns: bool) -> Fused | None:
             storage = _storage(graph, present, writes, rounding, of_rows, via, narrow)
             if storage is None:
                 return None
@@ -80,7 +80,7 @@ def compiled(
             signatures.append(signature.text)
             results = [_is_reduced(node, of_rows) for node in graph.outputs]
             for way in ways:
-                number = find_fused(signature.text, storage, way)
+                number = find_fused(signature.text, storage, way, columns=columns)
                 if number >= 0:
                     return Fused(number, way, storage, signature.constants, results)
             return None
