@@ -626,23 +626,6 @@ static inline void store_largest(double *sums, double largest)
     }
 }
 
-static inline double sums_of(double_vector low, double_vector high)
-{
-    double_vector sums = low + high;
-#ifdef HAS_64
-    sums += other_half(sums);
-    sums += other_quarter(sums);
-    return sums[0] + sums[1];
-#else
-    for (int width = DOUBLES / 2; width; width /= 2) {
-        for (int k = 0; k < width; k++) {
-            sums[k] += sums[k + width];
-        }
-    }
-    return sums[0];
-#endif
-}
-
 /* The exponentials of a row less its largest number, added up in float along with what that loses; where they are counted, without those that
  * are one. They are kept as multiples of `unit`, and cut off below exp(-86). Their sum is off by less than ROUGH of itself: a result that may
  * come out otherwise for that is worked out again in double. */
