@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -39,8 +40,10 @@ __attribute__((constructor)) static void watch_threads(void)
 #if defined(__x86_64__)
 int acl_emu_engine_processor(void)
 {
+    unsigned a, b, c = 0, d;
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c")) {
+    __get_cpuid(1, &a, &b, &c, &d); /* not all compilers know the name of bit_F16C */
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !(c & bit_F16C)) {
         return PLAIN_PROCESSOR;
     }
     const int wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&

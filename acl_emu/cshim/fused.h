@@ -370,8 +370,8 @@ DIRECTED(cut, div, _MM_FROUND_TO_ZERO)
 #define LOWERED(op, name)                                                                                    \
     static inline float_vector lowered_##op(float_vector a, float_vector b)                                  \
     {                                                                                                        \
-        const int down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;                                          \
-        return (float_vector)_mm512_##name##_round_ps((__m512)a, _mm512_set1_ps(1), (__m512)b, down);        \
+        const __m512 one = _mm512_set1_ps(1);                                                                \
+        return (float_vector)_mm512_##name##_round_ps((__m512)a, one, (__m512)b, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); \
     }
 LOWERED(add, fmadd)
 LOWERED(sub, fmsub)
