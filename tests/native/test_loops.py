@@ -281,6 +281,19 @@ def test_large_results_of_operands_that_repeat_themselves(kept: tuple[int, ...],
     np.testing.assert_array_equal(out, (x - y).astype(np.float32))
 
 
+@pytest.mark.parametrize(
+    ("length", "loops"), [(127, "map"), (511, "map"), (512, "rows"), (8192, "rows"), (8193, "map")], ids=lambda value: str(value)
+)
+def test_long_rows_have_their_numbers_as_constants(length: int, loops: str) -> None:
+    x, y = numbers(20, length), numbers(20, 1, seed=2)
+    for inputs in ([x, y], [y, x]):
+        program = program_of(np.multiply, inputs, [x])
+        assert program is not None
+        assert plan_of(program).loops == loops
+        assert any("x0" in one for one in program.signatures) == (length >= 512)
+        assert_same(run(np.multiply, inputs, np.zeros(x.shape, np.float32)), x * y)
+
+
 @pytest.mark.parametrize("turned", list(itertools.product((False, True), repeat=3)), ids=str)
 @pytest.mark.parametrize("dtype", [np.dtype(np.float32), np.dtype(np.float16)], ids=str)
 @pytest.mark.parametrize("kernel", [smooth, backward])
