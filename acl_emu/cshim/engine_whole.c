@@ -551,7 +551,7 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
         spread_out(work, own, &at);
         if (together) {
             add_to_finished(work, own, &some);
-        } else {
+        } else if (work->program->of_rows) {
             finish_row(work, own, row);
         }
         if (asked) {
