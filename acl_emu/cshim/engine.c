@@ -19,7 +19,8 @@
 
 enum {
     LASTING_ROOM = 4 << 20, /* bytes that a thread may keep from one run to the next */
-    STREAMED_BYTES = 24 << 20
+    STREAMED_BYTES = 24 << 20,
+    GATHERED_BYTES = 2 * TILE_BYTES + CACHE_LINE /* a tile of the largest elements, and what a vector goes beyond it */
 };
 
 static __thread room own_room;
@@ -345,7 +346,7 @@ static int prepare_room(const job *work, room *own)
     const size_t kept = program->kept ? (columns * work->lane_size + 63) / 64 * 64 : 0;
     const size_t sums = (work->tile > PARTIALS ? work->tile : PARTIALS) * sizeof(double);
     const size_t block = program->shape == BLOCKS ? acl_emu_block_room(work) : 0;
-    const size_t size = (size_t)program->slots * TILE_BYTES + 2 * TILE_BYTES + kept * (size_t)program->kept + sums * (size_t)program->sums + block;
+    const size_t size = (size_t)program->slots * TILE_BYTES + GATHERED_BYTES + kept * (size_t)program->kept + sums * (size_t)program->sums + block;
     if (!make_room(own, size)) {
         return 0;
     }
@@ -354,7 +355,7 @@ static int prepare_room(const job *work, room *own)
         own->slot[k] = next;
     }
     own->gathered = next;
-    next += 2 * TILE_BYTES;
+    next += GATHERED_BYTES;
     for (int64_t k = 0; k < program->kept; k++, next += kept) {
         own->kept[k] = next;
     }

@@ -54,6 +54,8 @@ typedef struct {
     void (*turn_strip)(char *to, int64_t to_stride, const char *from, int64_t from_stride, int streamed); /* or NULL; STRIP_ELEMENTS lines become STRIP_LINES */
     /* Of elements of two and of four bytes, every second one. */
     void (*every_second[2])(void *to, const void *from, size_t n);
+    /* Elements `stride` bytes apart, each as many times in a row; by how often their size doubles. The last vector may go beyond the end. */
+    void (*repeat[4])(char *to, const char *from, int64_t stride, size_t n, size_t times);
     /* Lines of some bytes, from `stride` to `pitch` apart; of the first `asked` the one that lies `ahead` lines on is asked for. */
     void (*lay_side_by_side)(char *to, int64_t pitch, const char *from, int64_t stride, int64_t count, int64_t size, int64_t ahead, int64_t asked);
     void (*stream)(char *to, const char *from, size_t size); /* a copy past the caches; a fence has to follow */

@@ -9,6 +9,11 @@
         memcpy(to + (int64_t)i * to_stride, from + (int64_t)i * from_stride, sizeof(type));         \
     }
 
+static void repeat(char *to, const char *from, int64_t stride, int64_t n, int64_t times, int64_t item)
+{
+    acl_emu_engine_tiles->repeat[item == 1 ? 0 : item == 2 ? 1 : item == 4 ? 2 : 3](to, from, stride, (size_t)n, (size_t)times);
+}
+
 static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t from_stride, size_t n, int64_t item)
 {
     if (to_stride == item && from_stride == item) {
@@ -20,6 +25,10 @@ static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t 
         } else {
             memcpy(to, from, size);
         }
+        return;
+    }
+    if (to_stride == item && from_stride == 0) {
+        repeat(to, from, 0, 1, (int64_t)n, item);
         return;
     }
     if (to_stride == item && from_stride == 2 * item && (item == 2 || item == 4)) {
@@ -34,24 +43,66 @@ static void copy_strided(char *to, int64_t to_stride, const char *from, int64_t 
     }
 }
 
-void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, size_t n, char *row, int out)
+typedef struct {
+    const range_view *range;
+    int64_t item, each[MOST_DIMS]; /* elements of a step along a dimension */
+} gathering;
+
+/* Elements of the dimensions from d on. What repeats itself is gathered once and copied from there, twice as much each time. */
+static void gather(const gathering *some, int64_t d, const char *from, int64_t first, int64_t n, char *to)
 {
-    const range_view *inner = &operand->inner;
-    const int64_t item = operand->item, last = inner->count - 1;
-    while (n) {
-        const int64_t at = first % inner->length[last];
-        size_t run = (size_t)(inner->length[last] - at);
-        run = run < n ? run : n;
-        char *there = base + offset_of(inner, first);
-        if (out) {
-            copy_strided(there, inner->stride[last], row, item, run, item);
+    const range_view *range = some->range;
+    const int64_t item = some->item, each = some->each[d], stride = range->stride[d], last = range->count - 1;
+    if (d == last) {
+        copy_strided(to, item, from + first * stride, stride, (size_t)n, item);
+        return;
+    }
+    const int64_t own = stride == 0 && n > each ? each : n;
+    from += first / each * stride;
+    for (int64_t done = 0, at = first % each, run; done < own; done += run, at = 0) {
+        const int64_t elements = (own - done) / each;
+        if (at == 0 && elements && d + 1 == last && range->stride[last] == 0) {
+            repeat(to + done * item, from, stride, elements, each, item);
+            run = elements * each;
+            from += elements * stride;
         } else {
-            copy_strided(row, item, there, inner->stride[last], run, item);
+            run = each - at < own - done ? each - at : own - done;
+            gather(some, d + 1, from, at, run, to + done * item);
+            from += stride;
         }
+    }
+    for (int64_t done = own; done < n; done *= 2) {
+        memcpy(to + done * item, to, (size_t)((done < n - done ? done : n - done) * item));
+    }
+}
+
+static void scatter(const range_view *range, int64_t item, char *to, int64_t first, size_t n, const char *row)
+{
+    const int64_t last = range->count - 1;
+    while (n) {
+        const int64_t at = first % range->length[last];
+        size_t run = (size_t)(range->length[last] - at);
+        run = run < n ? run : n;
+        copy_strided(to + offset_of(range, first), range->stride[last], row, item, run, item);
         row += run * (size_t)item;
         first += (int64_t)run;
         n -= run;
     }
+}
+
+void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, size_t n, char *row, int out)
+{
+    const range_view *inner = &operand->inner;
+    if (out) {
+        scatter(inner, operand->item, base, first, n, row);
+        return;
+    }
+    gathering some = {.range = inner, .item = operand->item};
+    some.each[inner->count - 1] = 1;
+    for (int64_t d = inner->count - 1; d > 0; d--) {
+        some.each[d - 1] = some.each[d] * inner->length[d];
+    }
+    gather(&some, 0, base, first, (int64_t)n, row);
 }
 
 /* Memory that is needed soon */

@@ -65,6 +65,7 @@ typedef struct {
     fused_kernel *kernel;
     int64_t reductions;
     unsigned char ways[MOST_OPERANDS]; /* whole kernels: how the elements of a row are reached, see engine_whole.c */
+    int64_t spans[MOST_OPERANDS], periods[MOST_OPERANDS]; /* MAP of whole kernels: elements that are reached alike, and after how many they repeat themselves */
     char *memory[MOST_OPERANDS];
     int streamed; /* results are so large that they pass by the caches */
     size_t lane_size, tile;
@@ -100,6 +101,7 @@ typedef struct {
     void *sum[MOST_SUMS];
     char *gathered;
     char *rows[MOST_OPERANDS]; /* whole kernels and blocks: operands that do not lie in a row */
+    const char *held[MOST_OPERANDS]; /* MAP: what the room of an operand that repeats itself was filled from */
     void *line[MOST_OPERANDS]; /* BLOCKS: where the row is that is worked on */
     double constants[MOST_SLOTS];
     double *sums, *results;
@@ -185,7 +187,7 @@ static inline int64_t row_pitch(int64_t length, int64_t item)
     return (length * item + 63) / 64 * 64 + 64;
 }
 
-/* Some elements of an inner range, gathered in a row (or spread out from one). */
+/* Some elements of an inner range, gathered in a row (or spread out from one). There is room for a vector behind what is gathered. */
 void acl_emu_move_range(const operand_view *operand, char *base, int64_t first, size_t n, char *row, int out);
 
 /* Lines of an operand, far apart in memory, and rows in a room that hold an element of each. */

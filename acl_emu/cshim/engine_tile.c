@@ -358,6 +358,35 @@ TURN(turn_4, uint32_t, 8)
 EVERY_SECOND(every_second_2, uint16_t)
 EVERY_SECOND(every_second_4, uint32_t)
 
+/* Short runs are written in short vectors, few of which go over the end of a cache line. */
+#define REPEAT(name, type)                                                                                  \
+    static inline __attribute__((always_inline)) void name##_by(char *to, const char *from, int64_t stride, size_t n, size_t size, size_t vector) \
+    {                                                                                                       \
+        for (; n; n--, from += stride, to += size) {                                                        \
+            type value, all[VECTOR_BYTES / sizeof(type)];                                                   \
+            memcpy(&value, from, sizeof value);                                                             \
+            for (size_t k = 0; k < vector / sizeof(type); k++) {                                            \
+                all[k] = value;                                                                             \
+            }                                                                                               \
+            for (size_t i = 0; i < size; i += vector) {                                                     \
+                memcpy(to + i, all, vector);                                                                \
+            }                                                                                               \
+        }                                                                                                   \
+    }                                                                                                       \
+    static void name(char *to, const char *from, int64_t stride, size_t n, size_t times)                    \
+    {                                                                                                       \
+        const size_t size = times * sizeof(type);                                                           \
+        if (size <= 16) {                                                                                   \
+            name##_by(to, from, stride, n, size, 16);                                                       \
+        } else {                                                                                            \
+            name##_by(to, from, stride, n, size, VECTOR_BYTES);                                             \
+        }                                                                                                   \
+    }
+REPEAT(repeat_1, uint8_t)
+REPEAT(repeat_2, uint16_t)
+REPEAT(repeat_4, uint32_t)
+REPEAT(repeat_8, uint64_t)
+
 static void lay_side_by_side(char *to, int64_t pitch, const char *from, int64_t stride, int64_t count, int64_t size, int64_t ahead, int64_t asked)
 {
     const int64_t whole = size / CACHE_LINE * CACHE_LINE;
@@ -421,6 +450,7 @@ const tile_code TILES = {
     .turn = {[1] = {{turn_1, 16}, {turn_1, 16}}, [2] = {{turn_2, 8}, {turn_2, 8}}, [4] = {{turn_4, 8}, {turn_4, 8}}},
 #endif
     .every_second = {every_second_2, every_second_4},
+    .repeat = {repeat_1, repeat_2, repeat_4, repeat_8},
     .lay_side_by_side = lay_side_by_side,
     .stream = stream,
     .vector_bytes = VECTOR_BYTES,

@@ -3,19 +3,46 @@
 
 #include <string.h>
 
-/* Tiles at once where nothing has to be gathered; bfloat16 is looked at before it is used, and should still be in the first-level cache. */
-enum { TWICE_LOOKED_AT = 2, MORE_IN_MEMORY = 8 };
+/* Tiles at once: few of what should still be in the first-level cache when it is used, since it was gathered or, as bfloat16 is, looked at before. */
+enum { FEW_TILES = 2, MANY_TILES = 8 };
 /* Of rows that are turned together, of which fewer would leave half of what memory hands out at a time; and how many cache lines ahead they are asked for. */
 enum { TURNED_BYTES = 1 << 19, LEAST_TURNED = 32, LINES_AHEAD = 96 };
 /* Elements of rows that are turned while others are worked on: longer ones leave no room for those. */
 enum { MOST_AHEAD = 1 << 18 };
 enum { COLUMN_ROWS = 4, ONE_VECTOR = 16, IN_ORDER = 1024, GATHERED_ROWS = 32 };
 
-/* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered with those of the rows beside it, since
- * they lie far apart and next to those; or gathered. */
-enum { ONE, IN_MEMORY, TURNED, GATHERED };
+/* Elements of MAP for whose sake a tile ends where they do: they lie in a row in memory, or repeat themselves, so that a few of them are gathered for all. */
+enum { LONG_RUN = 512, LONG_SPAN = 4096 };
 
-static int way_of(const job *work, int64_t operand)
+/* How the elements of a row are reached: there is one for all of it; in memory, as they are; gathered once, if they repeat themselves; gathered with those
+ * of the rows beside it, since they lie far apart and next to those; or gathered. */
+enum { ONE, IN_MEMORY, REPEATED, TURNED, GATHERED };
+
+/* What repeats itself within a tile is looked for as far out as it does: the longer the same is read, the better. */
+static int way_in_map(job *work, int64_t operand)
+{
+    const range_view *inner = &work->operands[operand].inner;
+    const int64_t last = inner->count - 1;
+    int64_t elements = 1, period = 0, span = 0;
+    for (int64_t d = last; d >= 0 && elements <= (int64_t)work->tile; elements *= inner->length[d--]) {
+        if (inner->stride[d] == 0) {
+            period = elements;
+            span = elements * inner->length[d];
+        }
+    }
+    if (span >= LONG_SPAN) {
+        work->periods[operand] = period;
+        work->spans[operand] = span;
+        return REPEATED;
+    }
+    if (inner->stride[last] == work->operands[operand].item && inner->length[last] >= LONG_RUN) {
+        work->spans[operand] = inner->length[last];
+        return IN_MEMORY;
+    }
+    return GATHERED;
+}
+
+static int find_way(job *work, int64_t operand)
 {
     const int64_t reads = work->program->reads;
     const range_view *outer = &work->operands[operand].outer, *inner = &work->operands[operand].inner;
@@ -33,6 +60,9 @@ static int way_of(const job *work, int64_t operand)
     }
     if (work->operands[operand].unread || lies_in_row(work->program, &work->operands[operand])) {
         return IN_MEMORY;
+    }
+    if (work->program->shape == MAP) {
+        return way_in_map(work, operand);
     }
     const int beside = inner->count == 1 && inner->stride[0] > item && outer->stride[outer->count - 1] == item;
     return beside && work->program->shape == ROWS ? TURNED : GATHERED;
@@ -67,10 +97,13 @@ void acl_emu_divide_whole(job *work)
     const header *program = work->program;
     work->reductions = (int64_t)strlen(work->whole->reductions);
     for (int64_t k = 0; k < program->operands; k++) {
-        work->ways[k] = (unsigned char)way_of(work, k);
+        work->spans[k] = program->inner;
+        work->ways[k] = (unsigned char)find_way(work, k);
     }
-    if (program->shape == MAP && !memchr(work->ways, GATHERED, (size_t)program->operands)) {
-        work->tile *= program->storage == BF16 ? TWICE_LOOKED_AT : MORE_IN_MEMORY;
+    if (program->shape == MAP) {
+        const size_t count = (size_t)program->operands;
+        const int in_memory = !memchr(work->ways, GATHERED, count) && !memchr(work->ways, REPEATED, count);
+        work->tile *= in_memory && program->storage != BF16 ? MANY_TILES : FEW_TILES;
     } else if (program->shape == ROWS && (work->turned_rows = rows_at_once(work))) {
         work->unit_length = work->turned_rows;
         work->turned_ahead = work->whole->asks && work->turned_rows * program->inner <= MOST_AHEAD;
@@ -86,7 +119,8 @@ static int64_t pitch_of(const job *work, int64_t operand)
 
 static size_t gathered_pitch(const job *work, int64_t operand)
 {
-    return (row_length(work) * (size_t)work->operands[operand].item + 127) / 64 * 64;
+    const size_t length = row_length(work) + (work->ways[operand] == REPEATED ? (size_t)work->periods[operand] : 0);
+    return (length * (size_t)work->operands[operand].item + 127) / 64 * 64;
 }
 
 /* Rows that there is room for at a time: of columns some, of those that are gone through several times all. */
@@ -142,6 +176,7 @@ void acl_emu_prepare_whole(const job *work, room *own, char *next)
     own->side = 0;
     for (int64_t k = 0; k < work->program->operands; k++) {
         own->rows[k] = next;
+        own->held[k] = NULL;
         next += gathered_size(work, k);
     }
     for (int64_t k = 0; k < work->whole->kept; k++) {
@@ -165,6 +200,21 @@ static void begin_row(const job *work, room *own, int64_t outer)
     }
 }
 
+/* Elements that repeat themselves: a period and a tile of them are gathered, so that there is a tile wherever in a period it begins. */
+static void *repeated(const job *work, room *own, int64_t operand, const place *at)
+{
+    const operand_view *view = &work->operands[operand];
+    const int64_t span = work->spans[operand], period = work->periods[operand], begin = at->first / span * span;
+    char *base = base_of(work, operand, at->outer);
+    const char *from = base + offset_of(&view->inner, begin);
+    if (own->held[operand] != from) {
+        const int64_t most = period + (int64_t)work->tile;
+        acl_emu_move_range(view, base, begin, (size_t)(span < most ? span : most), own->rows[operand], 0);
+        own->held[operand] = from;
+    }
+    return own->rows[operand] + at->first % period * view->item;
+}
+
 /* Where the kernel finds and leaves elements of a row, the `turned`th of those that there is room for together; what is gathered is gathered. */
 static void find_rows(const job *work, room *own, const place *at, int64_t turned, void *rows[])
 {
@@ -172,6 +222,8 @@ static void find_rows(const job *work, room *own, const place *at, int64_t turne
         rows[k] = own->rows[k];
         if (work->ways[k] == IN_MEMORY) {
             rows[k] = base_of(work, k, at->outer) + offset_of(&work->operands[k].inner, at->first);
+        } else if (work->ways[k] == REPEATED) {
+            rows[k] = repeated(work, own, k, at);
         } else if (work->ways[k] == TURNED) {
             rows[k] = turned_room(work, own, k, own->side) + turned * pitch_of(work, k);
         } else if (work->ways[k] == GATHERED && k < work->program->reads) {
@@ -295,15 +347,29 @@ static void add_to_finished(const job *work, room *own, finished *some)
 
 /* Units */
 
+/* How many of n elements from `first` on are in the same span of every operand. */
+static int64_t reached_alike(const job *work, int64_t first, int64_t n)
+{
+    for (int64_t k = 0; k < work->program->operands; k++) {
+        if (work->spans[k] < work->program->inner) {
+            const int64_t left = work->spans[k] - first % work->spans[k];
+            n = left < n ? left : n;
+        }
+    }
+    return n;
+}
+
 static void run_map(const job *work, room *own, int64_t unit)
 {
     const int64_t row = unit / work->chunks, begin = unit % work->chunks * work->unit_length;
     int64_t end = begin + work->unit_length;
     end = end < work->program->inner ? end : work->program->inner;
     begin_row(work, own, row);
-    for (int64_t first = begin; first < end; first += (int64_t)work->tile) {
-        const size_t n = (size_t)(end - first) < work->tile ? (size_t)(end - first) : work->tile;
-        const place at = {.outer = row, .first = first, .n = n};
+    const int64_t tile = (int64_t)work->tile;
+    for (int64_t first = begin, n; first < end; first += n) {
+        const int64_t left = tile - (first - begin) % tile; /* the next tile begins where it would anyway: aligned */
+        n = reached_alike(work, first, left < end - first ? left : end - first);
+        const place at = {.outer = row, .first = first, .n = (size_t)n};
         call_kernel(work, own, &at);
     }
 }
@@ -485,7 +551,7 @@ static void work_on_rows(const job *work, room *own, int64_t begin, int64_t end,
         spread_out(work, own, &at);
         if (together) {
             add_to_finished(work, own, &some);
-        } else {
+        } else if (work->program->of_rows) {
             finish_row(work, own, row);
         }
         if (asked) {

@@ -927,8 +927,256 @@ static void g7_bf16_plain(const fused_call *call, size_t n)
     }
 }
 
-/* exp:i0 */
+/* add:i0,x0 */
 static void g8_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector lt0 = li0 + dx0;
+        const double_vector ut0 = ui0 + dx0;
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
+    }
+}
+
+static void g8_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector ft0 = fi0 + fx0;
+        PUT_f32(out0, i, left, ft0);
+    }
+}
+
+static void g8_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_add_f16(fi0, fx0);
+        doubt |= inexact_add_f16(fi0, fx0, ft0);
+        half_vector ht0;
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 + dx0;
+            const double_vector ut0 = ui0 + dx0;
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g8_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector ft0 = fi0 + fx0;
+        PUT_f16(out0, i, left, ft0);
+    }
+}
+
+static void g8_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_add_bf16(fi0, fx0);
+        doubt |= inexact_add_bf16(fi0, fx0, ft0);
+        half_vector ht0;
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 + dx0;
+            const double_vector ut0 = ui0 + dx0;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g8_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector ft0 = fi0 + fx0;
+        PUT_bf16(out0, i, left, ft0);
+    }
+}
+
+/* add:x0,i1 */
+static void g9_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = dx0 + li1;
+        const double_vector ut0 = dx0 + ui1;
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
+    }
+}
+
+static void g9_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = fx0 + fi1;
+        PUT_f32(out0, i, left, ft0);
+    }
+}
+
+static void g9_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_add_f16(fx0, fi1);
+        doubt |= inexact_add_f16(fx0, fi1, ft0);
+        half_vector ht0;
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = dx0 + li1;
+            const double_vector ut0 = dx0 + ui1;
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g9_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector ft0 = fx0 + fi1;
+        PUT_f16(out0, i, left, ft0);
+    }
+}
+
+static void g9_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_add_bf16(fx0, fi1);
+        doubt |= inexact_add_bf16(fx0, fi1, ft0);
+        half_vector ht0;
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = dx0 + li1;
+            const double_vector ut0 = dx0 + ui1;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g9_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector ft0 = fx0 + fi1;
+        PUT_bf16(out0, i, left, ft0);
+    }
+}
+
+/* exp:i0 */
+static void g10_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -944,7 +1192,7 @@ static void g8_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g8_f32_plain(const fused_call *call, size_t n)
+static void g10_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -957,7 +1205,7 @@ static void g8_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g8_f16_settled(const fused_call *call, size_t n)
+static void g10_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -997,7 +1245,7 @@ static void g8_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g8_bf16_settled(const fused_call *call, size_t n)
+static void g10_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -1039,7 +1287,7 @@ static void g8_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i0 mul:t0,x0 */
-static void g9_f32_in_double(const fused_call *call, size_t n)
+static void g11_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -1058,7 +1306,7 @@ static void g9_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g9_f32_plain(const fused_call *call, size_t n)
+static void g11_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -1073,7 +1321,7 @@ static void g9_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g9_f16_settled(const fused_call *call, size_t n)
+static void g11_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -1122,7 +1370,7 @@ static void g9_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g9_bf16_settled(const fused_call *call, size_t n)
+static void g11_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -1172,7 +1420,7 @@ static void g9_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i1 sum:i0 mul:t0,t1 sub:i0,t2 */
-static void g10_f32_in_double(const fused_call *call, size_t n)
+static void g12_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -1205,7 +1453,7 @@ static void g10_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g10_f32_plain(const fused_call *call, size_t n)
+static void g12_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -1232,7 +1480,7 @@ static void g10_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g10_f32_plain_columns(const fused_call *call, size_t n)
+static void g12_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -1274,7 +1522,7 @@ static void g10_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g10_f16_settled(const fused_call *call, size_t n)
+static void g12_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -1331,7 +1579,7 @@ static void g10_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g10_f16_in_double_columns(const fused_call *call, size_t n)
+static void g12_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -1380,7 +1628,7 @@ static void g10_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g10_bf16_settled(const fused_call *call, size_t n)
+static void g12_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -1437,7 +1685,7 @@ static void g10_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g10_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g12_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -1487,7 +1735,7 @@ static void g10_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* exp:i2 neg:t0 mul:i0,t1 */
-static void g11_f32_in_double(const fused_call *call, size_t n)
+static void g13_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1511,7 +1759,7 @@ static void g11_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g11_f32_plain(const fused_call *call, size_t n)
+static void g13_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1528,7 +1776,7 @@ static void g11_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g11_f16_settled(const fused_call *call, size_t n)
+static void g13_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1580,7 +1828,7 @@ static void g11_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g11_bf16_settled(const fused_call *call, size_t n)
+static void g13_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1634,7 +1882,7 @@ static void g11_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i2 neg:t0 mul:i0,t1 div:t2,2 */
-static void g12_f32_in_double(const fused_call *call, size_t n)
+static void g14_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1660,7 +1908,7 @@ static void g12_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g12_f32_plain(const fused_call *call, size_t n)
+static void g14_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1678,7 +1926,7 @@ static void g12_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g12_f16_settled(const fused_call *call, size_t n)
+static void g14_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1733,7 +1981,7 @@ static void g12_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g12_bf16_settled(const fused_call *call, size_t n)
+static void g14_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1790,7 +2038,7 @@ static void g12_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i2 neg:t0 mul:i0,t1 div:t2,k0 */
-static void g13_f32_in_double(const fused_call *call, size_t n)
+static void g15_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1817,7 +2065,7 @@ static void g13_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g13_f32_plain(const fused_call *call, size_t n)
+static void g15_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1836,7 +2084,7 @@ static void g13_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g13_f16_settled(const fused_call *call, size_t n)
+static void g15_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1894,7 +2142,7 @@ static void g13_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g13_bf16_settled(const fused_call *call, size_t n)
+static void g15_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -1954,7 +2202,7 @@ static void g13_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 */
-static void g14_f32_in_double(const fused_call *call, size_t n)
+static void g16_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -1986,7 +2234,7 @@ static void g14_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g14_f32_plain(const fused_call *call, size_t n)
+static void g16_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2007,7 +2255,7 @@ static void g14_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g14_f16_settled(const fused_call *call, size_t n)
+static void g16_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2069,7 +2317,7 @@ static void g14_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g14_bf16_settled(const fused_call *call, size_t n)
+static void g16_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2135,7 +2383,7 @@ static void g14_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2 */
-static void g15_f32_in_double(const fused_call *call, size_t n)
+static void g17_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2169,7 +2417,7 @@ static void g15_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g15_f32_plain(const fused_call *call, size_t n)
+static void g17_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2191,7 +2439,7 @@ static void g15_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g15_f16_settled(const fused_call *call, size_t n)
+static void g17_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2257,7 +2505,7 @@ static void g15_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g15_bf16_settled(const fused_call *call, size_t n)
+static void g17_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2327,7 +2575,7 @@ static void g15_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0 */
-static void g16_f32_in_double(const fused_call *call, size_t n)
+static void g18_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2362,7 +2610,7 @@ static void g16_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g16_f32_plain(const fused_call *call, size_t n)
+static void g18_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2385,7 +2633,7 @@ static void g16_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g16_f16_settled(const fused_call *call, size_t n)
+static void g18_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2454,7 +2702,7 @@ static void g16_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g16_bf16_settled(const fused_call *call, size_t n)
+static void g18_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2527,7 +2775,7 @@ static void g16_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp_of_difference:i0,x0 div:t0,x1 */
-static void g17_f32_in_double(const fused_call *call, size_t n)
+static void g19_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -2547,7 +2795,7 @@ static void g17_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g17_f32_plain(const fused_call *call, size_t n)
+static void g19_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -2563,7 +2811,7 @@ static void g17_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g17_f16_settled(const fused_call *call, size_t n)
+static void g19_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -2616,7 +2864,7 @@ static void g17_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g17_bf16_settled(const fused_call *call, size_t n)
+static void g19_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -2671,7 +2919,7 @@ static void g17_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* exp_of_difference:i0,x0 sum:t0 out:t0,t1 */
-static void g18_f32_in_double(const fused_call *call, size_t n)
+static void g20_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -2693,7 +2941,7 @@ static void g18_f32_in_double(const fused_call *call, size_t n)
     call->results[1] = dt1[0];
 }
 
-static void g18_f32_plain(const fused_call *call, size_t n)
+static void g20_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -2712,7 +2960,7 @@ static void g18_f32_plain(const fused_call *call, size_t n)
     call->results[1] = dt1[0];
 }
 
-static void g18_f16_in_double(const fused_call *call, size_t n)
+static void g20_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -2734,7 +2982,7 @@ static void g18_f16_in_double(const fused_call *call, size_t n)
     call->results[1] = dt1[0];
 }
 
-static void g18_bf16_in_double(const fused_call *call, size_t n)
+static void g20_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -2757,7 +3005,7 @@ static void g18_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8 */
-static void g19_f32_in_double(const fused_call *call, size_t n)
+static void g21_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2795,7 +3043,7 @@ static void g19_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g19_f32_plain(const fused_call *call, size_t n)
+static void g21_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2841,7 +3089,7 @@ static void g19_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g19_f16_settled(const fused_call *call, size_t n)
+static void g21_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2905,7 +3153,7 @@ static void g19_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g19_bf16_settled(const fused_call *call, size_t n)
+static void g21_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -2971,7 +3219,7 @@ static void g19_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
-static void g20_f32_in_double(const fused_call *call, size_t n)
+static void g22_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3003,7 +3251,7 @@ static void g20_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g20_f32_plain(const fused_call *call, size_t n)
+static void g22_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3024,7 +3272,7 @@ static void g20_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g20_f16_settled(const fused_call *call, size_t n)
+static void g22_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3073,7 +3321,7 @@ static void g20_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g20_bf16_settled(const fused_call *call, size_t n)
+static void g22_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3126,7 +3374,7 @@ static void g20_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5 */
-static void g21_f32_in_double(const fused_call *call, size_t n)
+static void g23_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3159,7 +3407,7 @@ static void g21_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g21_f32_plain(const fused_call *call, size_t n)
+static void g23_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3181,7 +3429,7 @@ static void g21_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g21_f16_settled(const fused_call *call, size_t n)
+static void g23_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3236,7 +3484,7 @@ static void g21_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g21_bf16_settled(const fused_call *call, size_t n)
+static void g23_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3293,7 +3541,7 @@ static void g21_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3 */
-static void g22_f32_in_double(const fused_call *call, size_t n)
+static void g24_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3317,7 +3565,7 @@ static void g22_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g22_f32_plain(const fused_call *call, size_t n)
+static void g24_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3334,7 +3582,7 @@ static void g22_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g22_f16_settled(const fused_call *call, size_t n)
+static void g24_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3383,7 +3631,7 @@ static void g22_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g22_bf16_settled(const fused_call *call, size_t n)
+static void g24_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3433,7 +3681,7 @@ static void g22_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
-static void g23_f32_in_double(const fused_call *call, size_t n)
+static void g25_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3465,7 +3713,7 @@ static void g23_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g23_f32_plain(const fused_call *call, size_t n)
+static void g25_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3486,7 +3734,7 @@ static void g23_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g23_f16_settled(const fused_call *call, size_t n)
+static void g25_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3535,7 +3783,7 @@ static void g23_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g23_bf16_settled(const fused_call *call, size_t n)
+static void g25_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3588,7 +3836,7 @@ static void g23_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3 */
-static void g24_f32_in_double(const fused_call *call, size_t n)
+static void g26_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3612,7 +3860,7 @@ static void g24_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g24_f32_plain(const fused_call *call, size_t n)
+static void g26_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3629,7 +3877,7 @@ static void g24_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g24_f16_settled(const fused_call *call, size_t n)
+static void g26_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3678,7 +3926,7 @@ static void g24_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g24_bf16_settled(const fused_call *call, size_t n)
+static void g26_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3728,7 +3976,7 @@ static void g24_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5 */
-static void g25_f32_in_double(const fused_call *call, size_t n)
+static void g27_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3762,7 +4010,7 @@ static void g25_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g25_f32_plain(const fused_call *call, size_t n)
+static void g27_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3785,7 +4033,7 @@ static void g25_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g25_f16_settled(const fused_call *call, size_t n)
+static void g27_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3842,7 +4090,7 @@ static void g25_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g25_bf16_settled(const fused_call *call, size_t n)
+static void g27_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -3903,7 +4151,7 @@ static void g25_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3 */
-static void g26_f32_in_double(const fused_call *call, size_t n)
+static void g28_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3929,7 +4177,7 @@ static void g26_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g26_f32_plain(const fused_call *call, size_t n)
+static void g28_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3948,7 +4196,7 @@ static void g26_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g26_f16_settled(const fused_call *call, size_t n)
+static void g28_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -3996,7 +4244,7 @@ static void g26_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g26_bf16_settled(const fused_call *call, size_t n)
+static void g28_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4045,7 +4293,7 @@ static void g26_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 */
-static void g27_f32_in_double(const fused_call *call, size_t n)
+static void g29_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4071,7 +4319,7 @@ static void g27_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g27_f32_plain(const fused_call *call, size_t n)
+static void g29_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4089,7 +4337,7 @@ static void g27_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g27_f16_settled(const fused_call *call, size_t n)
+static void g29_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4130,7 +4378,7 @@ static void g27_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g27_f16_plain(const fused_call *call, size_t n)
+static void g29_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4148,7 +4396,7 @@ static void g27_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g27_bf16_settled(const fused_call *call, size_t n)
+static void g29_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4189,7 +4437,7 @@ static void g27_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g27_bf16_plain(const fused_call *call, size_t n)
+static void g29_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4208,7 +4456,7 @@ static void g27_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2 */
-static void g28_f32_in_double(const fused_call *call, size_t n)
+static void g30_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4236,7 +4484,7 @@ static void g28_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g28_f32_plain(const fused_call *call, size_t n)
+static void g30_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4255,7 +4503,7 @@ static void g28_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g28_f16_settled(const fused_call *call, size_t n)
+static void g30_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4300,7 +4548,7 @@ static void g28_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g28_bf16_settled(const fused_call *call, size_t n)
+static void g30_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4346,7 +4594,7 @@ static void g28_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0 */
-static void g29_f32_in_double(const fused_call *call, size_t n)
+static void g31_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4375,7 +4623,7 @@ static void g29_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g29_f32_plain(const fused_call *call, size_t n)
+static void g31_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4395,7 +4643,7 @@ static void g29_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g29_f16_settled(const fused_call *call, size_t n)
+static void g31_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4444,7 +4692,7 @@ static void g29_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g29_bf16_settled(const fused_call *call, size_t n)
+static void g31_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in2 = call->ins[2];
@@ -4494,7 +4742,7 @@ static void g29_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i0 */
-static void g30_f32_in_double(const fused_call *call, size_t n)
+static void g32_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4510,7 +4758,7 @@ static void g30_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g30_f32_plain(const fused_call *call, size_t n)
+static void g32_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4523,7 +4771,7 @@ static void g30_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g30_f16_settled(const fused_call *call, size_t n)
+static void g32_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4563,7 +4811,7 @@ static void g30_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g30_bf16_settled(const fused_call *call, size_t n)
+static void g32_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -4604,7 +4852,7 @@ static void g30_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 */
-static void g31_f32_in_double(const fused_call *call, size_t n)
+static void g33_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4634,7 +4882,7 @@ static void g31_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g31_f32_plain(const fused_call *call, size_t n)
+static void g33_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4654,7 +4902,7 @@ static void g31_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g31_f16_settled(const fused_call *call, size_t n)
+static void g33_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4711,7 +4959,7 @@ static void g31_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g31_bf16_settled(const fused_call *call, size_t n)
+static void g33_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4772,7 +5020,7 @@ static void g31_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2 */
-static void g32_f32_in_double(const fused_call *call, size_t n)
+static void g34_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4804,7 +5052,7 @@ static void g32_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g32_f32_plain(const fused_call *call, size_t n)
+static void g34_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4825,7 +5073,7 @@ static void g32_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g32_f16_settled(const fused_call *call, size_t n)
+static void g34_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4886,7 +5134,7 @@ static void g32_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g32_bf16_settled(const fused_call *call, size_t n)
+static void g34_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4951,7 +5199,7 @@ static void g32_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0 */
-static void g33_f32_in_double(const fused_call *call, size_t n)
+static void g35_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -4984,7 +5232,7 @@ static void g33_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g33_f32_plain(const fused_call *call, size_t n)
+static void g35_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5006,7 +5254,7 @@ static void g33_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g33_f16_settled(const fused_call *call, size_t n)
+static void g35_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5070,7 +5318,7 @@ static void g33_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g33_bf16_settled(const fused_call *call, size_t n)
+static void g35_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -5138,7 +5386,7 @@ static void g33_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* log_of_odds:i0 */
-static void g34_f32_in_double(const fused_call *call, size_t n)
+static void g36_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5154,7 +5402,7 @@ static void g34_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g34_f32_plain(const fused_call *call, size_t n)
+static void g36_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5167,7 +5415,7 @@ static void g34_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g34_f16_settled(const fused_call *call, size_t n)
+static void g36_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5207,7 +5455,7 @@ static void g34_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g34_bf16_settled(const fused_call *call, size_t n)
+static void g36_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5248,13 +5496,13 @@ static void g34_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* max:i0 */
-static void g35_f32_in_double(const fused_call *call, size_t n)
+static void g37_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     store_largest(call->sums + 0 * PARTIALS, largest_f32(in0, n));
 }
 
-static void g35_f32_in_double_columns(const fused_call *call, size_t n)
+static void g37_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -5272,13 +5520,13 @@ static void g35_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g35_f32_plain(const fused_call *call, size_t n)
+static void g37_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     store_largest(call->sums + 0 * PARTIALS, largest_f32(in0, n));
 }
 
-static void g35_f32_plain_columns(const fused_call *call, size_t n)
+static void g37_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -5296,13 +5544,13 @@ static void g35_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g35_f16_in_double(const fused_call *call, size_t n)
+static void g37_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     store_largest(call->sums + 0 * PARTIALS, largest_f16(in0, n));
 }
 
-static void g35_f16_in_double_columns(const fused_call *call, size_t n)
+static void g37_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -5320,13 +5568,13 @@ static void g35_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g35_bf16_in_double(const fused_call *call, size_t n)
+static void g37_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     store_largest(call->sums + 0 * PARTIALS, largest_bf16(in0, n));
 }
 
-static void g35_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g37_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -5344,7 +5592,7 @@ static void g35_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g35_finish(const fused_call *call, size_t n)
+static void g37_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt0 = read_double(call->sums + 0 * call->stride + i);
@@ -5353,7 +5601,7 @@ static void g35_finish(const fused_call *call, size_t n)
 }
 
 /* max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4 */
-static void g36_f32_in_double(const fused_call *call, size_t n)
+static void g38_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(float));
@@ -5379,7 +5627,7 @@ static void g36_f32_in_double(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g36_f32_plain(const fused_call *call, size_t n)
+static void g38_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(float));
@@ -5403,7 +5651,7 @@ static void g36_f32_plain(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g36_f16_in_double(const fused_call *call, size_t n)
+static void g38_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(uint16_t));
@@ -5429,7 +5677,7 @@ static void g36_f16_in_double(const fused_call *call, size_t n)
     call->results[1] = dt4[0];
 }
 
-static void g36_bf16_in_double(const fused_call *call, size_t n)
+static void g38_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const int64_t apart0 = APART(0, sizeof(uint16_t));
@@ -5456,7 +5704,7 @@ static void g36_bf16_in_double(const fused_call *call, size_t n)
 }
 
 /* max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2 */
-static void g37_f32_in_double(const fused_call *call, size_t n)
+static void g39_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5489,7 +5737,7 @@ static void g37_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g37_f32_plain(const fused_call *call, size_t n)
+static void g39_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5518,7 +5766,7 @@ static void g37_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g37_f32_plain_columns(const fused_call *call, size_t n)
+static void g39_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5577,7 +5825,7 @@ static void g37_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g37_f16_settled(const fused_call *call, size_t n)
+static void g39_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5641,7 +5889,7 @@ anew:;
     }
 }
 
-static void g37_f16_in_double_columns(const fused_call *call, size_t n)
+static void g39_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5705,7 +5953,7 @@ static void g37_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g37_bf16_settled(const fused_call *call, size_t n)
+static void g39_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5773,7 +6021,7 @@ anew:;
     }
 }
 
-static void g37_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g39_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5838,7 +6086,7 @@ static void g37_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 */
-static void g38_f32_in_double(const fused_call *call, size_t n)
+static void g40_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5882,7 +6130,7 @@ static void g38_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g38_f32_plain(const fused_call *call, size_t n)
+static void g40_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -5920,7 +6168,7 @@ static void g38_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g38_f32_plain_columns(const fused_call *call, size_t n)
+static void g40_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6001,7 +6249,7 @@ static void g38_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g38_f16_settled(const fused_call *call, size_t n)
+static void g40_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6078,7 +6326,7 @@ anew:;
     }
 }
 
-static void g38_f16_in_double_columns(const fused_call *call, size_t n)
+static void g40_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6171,7 +6419,7 @@ static void g38_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g38_bf16_settled(const fused_call *call, size_t n)
+static void g40_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6248,7 +6496,7 @@ anew:;
     }
 }
 
-static void g38_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g40_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -6342,7 +6590,7 @@ static void g38_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17 */
-static void g39_f32_in_double(const fused_call *call, size_t n)
+static void g41_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6408,7 +6656,7 @@ static void g39_f32_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g39_f32_plain(const fused_call *call, size_t n)
+static void g41_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6463,7 +6711,7 @@ static void g39_f32_plain(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g39_f32_plain_columns(const fused_call *call, size_t n)
+static void g41_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6567,7 +6815,7 @@ static void g39_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g39_f16_in_double(const fused_call *call, size_t n)
+static void g41_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6633,7 +6881,7 @@ static void g39_f16_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g39_f16_in_double_columns(const fused_call *call, size_t n)
+static void g41_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6756,7 +7004,7 @@ static void g39_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g39_bf16_in_double(const fused_call *call, size_t n)
+static void g41_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6822,7 +7070,7 @@ static void g39_bf16_in_double(const fused_call *call, size_t n)
     call->results[0] = dt14[0];
 }
 
-static void g39_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g41_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -6946,7 +7194,7 @@ static void g39_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13 */
-static void g40_f32_in_double(const fused_call *call, size_t n)
+static void g42_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7004,7 +7252,7 @@ static void g40_f32_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g40_f32_plain(const fused_call *call, size_t n)
+static void g42_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7054,7 +7302,7 @@ static void g40_f32_plain(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g40_f32_plain_columns(const fused_call *call, size_t n)
+static void g42_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7152,7 +7400,7 @@ static void g40_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g40_f16_in_double(const fused_call *call, size_t n)
+static void g42_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7210,7 +7458,7 @@ static void g40_f16_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g40_f16_in_double_columns(const fused_call *call, size_t n)
+static void g42_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7324,7 +7572,7 @@ static void g40_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g40_bf16_in_double(const fused_call *call, size_t n)
+static void g42_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7382,7 +7630,7 @@ static void g40_bf16_in_double(const fused_call *call, size_t n)
     call->results[3] = dt13[0];
 }
 
-static void g40_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g42_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -7497,7 +7745,7 @@ static void g40_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9 */
-static void g41_f32_in_double(const fused_call *call, size_t n)
+static void g43_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7543,7 +7791,7 @@ static void g41_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f32_plain(const fused_call *call, size_t n)
+static void g43_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7583,7 +7831,7 @@ static void g41_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f32_plain_columns(const fused_call *call, size_t n)
+static void g43_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7668,7 +7916,7 @@ static void g41_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f16_settled(const fused_call *call, size_t n)
+static void g43_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7733,7 +7981,7 @@ static void g41_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g41_f16_in_double_columns(const fused_call *call, size_t n)
+static void g43_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7832,7 +8080,7 @@ static void g41_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g41_bf16_settled(const fused_call *call, size_t n)
+static void g43_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7897,7 +8145,7 @@ static void g41_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g41_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g43_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -7997,7 +8245,7 @@ static void g41_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4 */
-static void g42_f32_in_double(const fused_call *call, size_t n)
+static void g44_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8023,7 +8271,7 @@ static void g42_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g42_f32_plain(const fused_call *call, size_t n)
+static void g44_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8041,7 +8289,7 @@ static void g42_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g42_f16_settled(const fused_call *call, size_t n)
+static void g44_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8100,7 +8348,7 @@ static void g42_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g42_bf16_settled(const fused_call *call, size_t n)
+static void g44_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -8161,7 +8409,7 @@ static void g42_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:-1,i1 add:i0,t0 */
-static void g43_f32_in_double(const fused_call *call, size_t n)
+static void g45_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8183,7 +8431,7 @@ static void g43_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g43_f32_plain(const fused_call *call, size_t n)
+static void g45_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8199,7 +8447,7 @@ static void g43_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g43_f16_settled(const fused_call *call, size_t n)
+static void g45_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8234,7 +8482,7 @@ static void g43_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g43_f16_plain(const fused_call *call, size_t n)
+static void g45_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8250,7 +8498,7 @@ static void g43_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g43_bf16_settled(const fused_call *call, size_t n)
+static void g45_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8285,7 +8533,7 @@ static void g43_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g43_bf16_plain(const fused_call *call, size_t n)
+static void g45_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8302,7 +8550,7 @@ static void g43_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:-1,i1 sub:i0,t0 */
-static void g44_f32_in_double(const fused_call *call, size_t n)
+static void g46_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8324,7 +8572,7 @@ static void g44_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g44_f32_plain(const fused_call *call, size_t n)
+static void g46_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8340,7 +8588,7 @@ static void g44_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g44_f16_settled(const fused_call *call, size_t n)
+static void g46_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8375,7 +8623,7 @@ static void g44_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g44_f16_plain(const fused_call *call, size_t n)
+static void g46_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8391,7 +8639,7 @@ static void g44_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g44_bf16_settled(const fused_call *call, size_t n)
+static void g46_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8426,7 +8674,7 @@ static void g44_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g44_bf16_plain(const fused_call *call, size_t n)
+static void g46_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8443,7 +8691,7 @@ static void g44_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:0,i1 add:i0,t0 */
-static void g45_f32_in_double(const fused_call *call, size_t n)
+static void g47_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8465,7 +8713,7 @@ static void g45_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g45_f32_plain(const fused_call *call, size_t n)
+static void g47_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8481,7 +8729,7 @@ static void g45_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g45_f16_settled(const fused_call *call, size_t n)
+static void g47_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8517,7 +8765,7 @@ static void g45_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g45_bf16_settled(const fused_call *call, size_t n)
+static void g47_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8554,7 +8802,7 @@ static void g45_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:0,i1 sub:i0,t0 */
-static void g46_f32_in_double(const fused_call *call, size_t n)
+static void g48_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8576,7 +8824,7 @@ static void g46_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g46_f32_plain(const fused_call *call, size_t n)
+static void g48_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8592,7 +8840,7 @@ static void g46_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g46_f16_settled(const fused_call *call, size_t n)
+static void g48_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8628,7 +8876,7 @@ static void g46_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g46_bf16_settled(const fused_call *call, size_t n)
+static void g48_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8665,7 +8913,7 @@ static void g46_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:0.5,i1 add:i0,t0 */
-static void g47_f32_in_double(const fused_call *call, size_t n)
+static void g49_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8687,7 +8935,7 @@ static void g47_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g47_f32_plain(const fused_call *call, size_t n)
+static void g49_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8703,7 +8951,7 @@ static void g47_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g47_f16_settled(const fused_call *call, size_t n)
+static void g49_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8738,7 +8986,7 @@ static void g47_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g47_f16_plain(const fused_call *call, size_t n)
+static void g49_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8754,7 +9002,7 @@ static void g47_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g47_bf16_settled(const fused_call *call, size_t n)
+static void g49_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8789,7 +9037,7 @@ static void g47_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g47_bf16_plain(const fused_call *call, size_t n)
+static void g49_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8806,7 +9054,7 @@ static void g47_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:0.5,i1 sub:i0,t0 */
-static void g48_f32_in_double(const fused_call *call, size_t n)
+static void g50_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8828,7 +9076,7 @@ static void g48_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f32_plain(const fused_call *call, size_t n)
+static void g50_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8844,7 +9092,7 @@ static void g48_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f16_settled(const fused_call *call, size_t n)
+static void g50_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8879,7 +9127,7 @@ static void g48_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g48_f16_plain(const fused_call *call, size_t n)
+static void g50_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8895,7 +9143,7 @@ static void g48_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g48_bf16_settled(const fused_call *call, size_t n)
+static void g50_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8930,7 +9178,7 @@ static void g48_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g48_bf16_plain(const fused_call *call, size_t n)
+static void g50_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8947,7 +9195,7 @@ static void g48_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:2,i1 add:i0,t0 */
-static void g49_f32_in_double(const fused_call *call, size_t n)
+static void g51_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8969,7 +9217,7 @@ static void g49_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f32_plain(const fused_call *call, size_t n)
+static void g51_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -8985,7 +9233,7 @@ static void g49_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f16_settled(const fused_call *call, size_t n)
+static void g51_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9020,7 +9268,7 @@ static void g49_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g49_f16_plain(const fused_call *call, size_t n)
+static void g51_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9036,7 +9284,7 @@ static void g49_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g49_bf16_settled(const fused_call *call, size_t n)
+static void g51_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9073,7 +9321,7 @@ static void g49_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:2,i1 sub:i0,t0 */
-static void g50_f32_in_double(const fused_call *call, size_t n)
+static void g52_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9095,7 +9343,7 @@ static void g50_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f32_plain(const fused_call *call, size_t n)
+static void g52_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9111,7 +9359,7 @@ static void g50_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f16_settled(const fused_call *call, size_t n)
+static void g52_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9146,7 +9394,7 @@ static void g50_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g50_f16_plain(const fused_call *call, size_t n)
+static void g52_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9162,7 +9410,7 @@ static void g50_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g50_bf16_settled(const fused_call *call, size_t n)
+static void g52_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9199,7 +9447,7 @@ static void g50_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:i0,-1 */
-static void g51_f32_in_double(const fused_call *call, size_t n)
+static void g53_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9215,7 +9463,7 @@ static void g51_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f32_plain(const fused_call *call, size_t n)
+static void g53_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9228,7 +9476,7 @@ static void g51_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f16_settled(const fused_call *call, size_t n)
+static void g53_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9255,7 +9503,7 @@ static void g51_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g51_f16_plain(const fused_call *call, size_t n)
+static void g53_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9268,7 +9516,7 @@ static void g51_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g51_bf16_settled(const fused_call *call, size_t n)
+static void g53_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9295,7 +9543,7 @@ static void g51_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g51_bf16_plain(const fused_call *call, size_t n)
+static void g53_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9309,7 +9557,7 @@ static void g51_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g52_f32_in_double(const fused_call *call, size_t n)
+static void g54_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9370,7 +9618,7 @@ static void g52_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f32_plain(const fused_call *call, size_t n)
+static void g54_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9419,7 +9667,7 @@ static void g52_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f32_plain_columns(const fused_call *call, size_t n)
+static void g54_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9486,7 +9734,7 @@ static void g52_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f16_settled(const fused_call *call, size_t n)
+static void g54_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9571,7 +9819,7 @@ static void g52_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g52_f16_in_double_columns(const fused_call *call, size_t n)
+static void g54_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9654,7 +9902,7 @@ static void g52_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g52_bf16_settled(const fused_call *call, size_t n)
+static void g54_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9743,7 +9991,7 @@ static void g52_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g52_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g54_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -9827,7 +10075,7 @@ static void g52_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0 */
-static void g53_f32_in_double(const fused_call *call, size_t n)
+static void g55_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9843,7 +10091,7 @@ static void g53_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f32_plain(const fused_call *call, size_t n)
+static void g55_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9856,7 +10104,7 @@ static void g53_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f16_settled(const fused_call *call, size_t n)
+static void g55_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9884,7 +10132,7 @@ static void g53_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g53_f16_plain(const fused_call *call, size_t n)
+static void g55_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9897,7 +10145,7 @@ static void g53_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g53_bf16_settled(const fused_call *call, size_t n)
+static void g55_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9925,7 +10173,7 @@ static void g53_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g53_bf16_plain(const fused_call *call, size_t n)
+static void g55_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -9939,7 +10187,7 @@ static void g53_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g54_f32_in_double(const fused_call *call, size_t n)
+static void g56_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10000,7 +10248,7 @@ static void g54_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f32_plain(const fused_call *call, size_t n)
+static void g56_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10049,7 +10297,7 @@ static void g54_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f32_plain_columns(const fused_call *call, size_t n)
+static void g56_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10116,7 +10364,7 @@ static void g54_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f16_settled(const fused_call *call, size_t n)
+static void g56_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10201,7 +10449,7 @@ static void g54_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g54_f16_in_double_columns(const fused_call *call, size_t n)
+static void g56_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10284,7 +10532,7 @@ static void g54_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g54_bf16_settled(const fused_call *call, size_t n)
+static void g56_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10373,7 +10621,7 @@ static void g54_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g54_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g56_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10457,7 +10705,7 @@ static void g54_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,0.5 */
-static void g55_f32_in_double(const fused_call *call, size_t n)
+static void g57_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10473,7 +10721,7 @@ static void g55_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g55_f32_plain(const fused_call *call, size_t n)
+static void g57_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10486,7 +10734,7 @@ static void g55_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g55_f16_settled(const fused_call *call, size_t n)
+static void g57_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10513,7 +10761,7 @@ static void g55_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g55_f16_plain(const fused_call *call, size_t n)
+static void g57_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10526,7 +10774,7 @@ static void g55_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g55_bf16_settled(const fused_call *call, size_t n)
+static void g57_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10553,7 +10801,7 @@ static void g55_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g55_bf16_plain(const fused_call *call, size_t n)
+static void g57_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10567,7 +10815,7 @@ static void g55_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,2 */
-static void g56_f32_in_double(const fused_call *call, size_t n)
+static void g58_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10583,7 +10831,7 @@ static void g56_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f32_plain(const fused_call *call, size_t n)
+static void g58_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10596,7 +10844,7 @@ static void g56_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f16_settled(const fused_call *call, size_t n)
+static void g58_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10623,7 +10871,7 @@ static void g56_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g56_f16_plain(const fused_call *call, size_t n)
+static void g58_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10636,7 +10884,7 @@ static void g56_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g56_bf16_settled(const fused_call *call, size_t n)
+static void g58_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10664,7 +10912,7 @@ static void g56_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g56_bf16_plain(const fused_call *call, size_t n)
+static void g58_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -10678,7 +10926,7 @@ static void g56_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 */
-static void g57_f32_in_double(const fused_call *call, size_t n)
+static void g59_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10698,7 +10946,7 @@ static void g57_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f32_plain(const fused_call *call, size_t n)
+static void g59_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10713,7 +10961,7 @@ static void g57_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f16_settled(const fused_call *call, size_t n)
+static void g59_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10745,7 +10993,7 @@ static void g57_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g57_f16_plain(const fused_call *call, size_t n)
+static void g59_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10760,7 +11008,7 @@ static void g57_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g57_bf16_settled(const fused_call *call, size_t n)
+static void g59_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10792,7 +11040,7 @@ static void g57_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g57_bf16_plain(const fused_call *call, size_t n)
+static void g59_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10808,7 +11056,7 @@ static void g57_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 */
-static void g58_f32_in_double(const fused_call *call, size_t n)
+static void g60_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10845,7 +11093,7 @@ static void g58_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f32_plain(const fused_call *call, size_t n)
+static void g60_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10872,7 +11120,7 @@ static void g58_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f32_plain_columns(const fused_call *call, size_t n)
+static void g60_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10915,7 +11163,7 @@ static void g58_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f16_settled(const fused_call *call, size_t n)
+static void g60_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -10955,7 +11203,7 @@ static void g58_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g58_f16_in_double_columns(const fused_call *call, size_t n)
+static void g60_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11007,7 +11255,7 @@ static void g58_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g58_bf16_settled(const fused_call *call, size_t n)
+static void g60_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11048,7 +11296,7 @@ static void g58_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g58_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g60_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11101,7 +11349,7 @@ static void g58_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4 */
-static void g59_f32_in_double(const fused_call *call, size_t n)
+static void g61_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11146,7 +11394,7 @@ static void g59_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f32_plain(const fused_call *call, size_t n)
+static void g61_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11177,7 +11425,7 @@ static void g59_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f32_plain_columns(const fused_call *call, size_t n)
+static void g61_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11224,7 +11472,7 @@ static void g59_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f16_settled(const fused_call *call, size_t n)
+static void g61_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11278,7 +11526,7 @@ static void g59_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g59_f16_in_double_columns(const fused_call *call, size_t n)
+static void g61_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11338,7 +11586,7 @@ static void g59_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g59_bf16_settled(const fused_call *call, size_t n)
+static void g61_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11394,7 +11642,7 @@ static void g59_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g59_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g61_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11455,7 +11703,7 @@ static void g59_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4 */
-static void g60_f32_in_double(const fused_call *call, size_t n)
+static void g62_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11500,7 +11748,7 @@ static void g60_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f32_plain(const fused_call *call, size_t n)
+static void g62_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11531,7 +11779,7 @@ static void g60_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f32_plain_columns(const fused_call *call, size_t n)
+static void g62_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11578,7 +11826,7 @@ static void g60_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f16_settled(const fused_call *call, size_t n)
+static void g62_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11632,7 +11880,7 @@ static void g60_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g60_f16_in_double_columns(const fused_call *call, size_t n)
+static void g62_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11692,7 +11940,7 @@ static void g60_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g60_bf16_settled(const fused_call *call, size_t n)
+static void g62_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11748,7 +11996,7 @@ static void g60_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g60_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g62_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11809,7 +12057,7 @@ static void g60_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4 */
-static void g61_f32_in_double(const fused_call *call, size_t n)
+static void g63_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11855,7 +12103,7 @@ static void g61_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f32_plain(const fused_call *call, size_t n)
+static void g63_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11887,7 +12135,7 @@ static void g61_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f32_plain_columns(const fused_call *call, size_t n)
+static void g63_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11935,7 +12183,7 @@ static void g61_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f16_settled(const fused_call *call, size_t n)
+static void g63_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -11992,7 +12240,7 @@ static void g61_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g61_f16_in_double_columns(const fused_call *call, size_t n)
+static void g63_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12053,7 +12301,7 @@ static void g61_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g61_bf16_settled(const fused_call *call, size_t n)
+static void g63_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12112,7 +12360,7 @@ static void g61_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g61_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g63_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12174,7 +12422,7 @@ static void g61_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3 */
-static void g62_f32_in_double(const fused_call *call, size_t n)
+static void g64_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12217,7 +12465,7 @@ static void g62_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f32_plain(const fused_call *call, size_t n)
+static void g64_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12247,7 +12495,7 @@ static void g62_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f32_plain_columns(const fused_call *call, size_t n)
+static void g64_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12293,7 +12541,7 @@ static void g62_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f16_settled(const fused_call *call, size_t n)
+static void g64_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12343,7 +12591,7 @@ static void g62_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g62_f16_in_double_columns(const fused_call *call, size_t n)
+static void g64_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12401,7 +12649,7 @@ static void g62_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g62_bf16_settled(const fused_call *call, size_t n)
+static void g64_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12453,7 +12701,7 @@ static void g62_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g62_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12512,7 +12760,7 @@ static void g62_bf16_in_double_columns(const fused_call *call, size_t n)
 }
 
 /* mul:i0,k0 */
-static void g63_f32_in_double(const fused_call *call, size_t n)
+static void g65_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -12529,7 +12777,7 @@ static void g63_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f32_plain(const fused_call *call, size_t n)
+static void g65_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -12543,7 +12791,7 @@ static void g63_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f16_settled(const fused_call *call, size_t n)
+static void g65_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -12575,7 +12823,7 @@ static void g63_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g63_f16_plain(const fused_call *call, size_t n)
+static void g65_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -12589,7 +12837,7 @@ static void g63_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g63_bf16_settled(const fused_call *call, size_t n)
+static void g65_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -12621,7 +12869,7 @@ static void g63_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g63_bf16_plain(const fused_call *call, size_t n)
+static void g65_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -12636,7 +12884,7 @@ static void g63_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4 */
-static void g64_f32_in_double(const fused_call *call, size_t n)
+static void g66_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12698,7 +12946,7 @@ static void g64_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f32_plain(const fused_call *call, size_t n)
+static void g66_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12725,7 +12973,7 @@ static void g64_f32_plain(const fused_call *call, size_t n)
     }
     const double_vector dt2 = all_double(largest_float_of(f_t2, n_t2));
     if (UNLIKELY(!isfinite(dt2[0]))) { /* a product may have been too large for float */
-        g64_f32_in_double(call, n);
+        g66_f32_in_double(call, n);
         return;
     }
     const float_vector ft2 = joined(dt2, dt2);
@@ -12753,7 +13001,7 @@ static void g64_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f16_settled(const fused_call *call, size_t n)
+static void g66_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12839,7 +13087,7 @@ static void g64_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g64_f16_in_double_columns(const fused_call *call, size_t n)
+static void g66_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -12923,7 +13171,7 @@ static void g64_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g64_bf16_settled(const fused_call *call, size_t n)
+static void g66_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13013,7 +13261,7 @@ static void g64_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g66_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13097,8 +13345,132 @@ static void g64_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
+/* mul:i0,x0 */
+static void g67_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector lt0 = li0 * dx0;
+        const double_vector ut0 = ui0 * dx0;
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
+    }
+}
+
+static void g67_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector ft0 = fi0 * fx0;
+        PUT_f32(out0, i, left, ft0);
+    }
+}
+
+static void g67_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_mul_f16(fi0, fx0);
+        const float_mask rt0 = inexact_mul_f16(fi0, fx0, ft0);
+        half_vector ht0;
+        doubt |= middle_f16(ft0, rt0, &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 * dx0;
+            const double_vector ut0 = ui0 * dx0;
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g67_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector ft0 = fi0 * fx0;
+        PUT_f16(out0, i, left, ft0);
+    }
+}
+
+static void g67_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_mul_bf16(fi0, fx0);
+        const float_mask rt0 = inexact_mul_bf16(fi0, fx0, ft0);
+        half_vector ht0;
+        doubt |= middle_bf16(ft0, rt0, &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 * dx0;
+            const double_vector ut0 = ui0 * dx0;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g67_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector ft0 = fi0 * fx0;
+        PUT_bf16(out0, i, left, ft0);
+    }
+}
+
 /* mul:k0,i1 add:i0,t0 */
-static void g65_f32_in_double(const fused_call *call, size_t n)
+static void g68_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13121,7 +13493,7 @@ static void g65_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f32_plain(const fused_call *call, size_t n)
+static void g68_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13138,7 +13510,7 @@ static void g65_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g65_f16_settled(const fused_call *call, size_t n)
+static void g68_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13178,7 +13550,7 @@ static void g65_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g65_bf16_settled(const fused_call *call, size_t n)
+static void g68_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13219,7 +13591,7 @@ static void g65_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* mul:k0,i1 sub:i0,t0 */
-static void g66_f32_in_double(const fused_call *call, size_t n)
+static void g69_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13242,7 +13614,7 @@ static void g66_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f32_plain(const fused_call *call, size_t n)
+static void g69_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13259,7 +13631,7 @@ static void g66_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g66_f16_settled(const fused_call *call, size_t n)
+static void g69_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13299,7 +13671,7 @@ static void g66_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g66_bf16_settled(const fused_call *call, size_t n)
+static void g69_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13339,8 +13711,132 @@ static void g66_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
+/* mul:x0,i1 */
+static void g70_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = dx0 * li1;
+        const double_vector ut0 = dx0 * ui1;
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
+    }
+}
+
+static void g70_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = fx0 * fi1;
+        PUT_f32(out0, i, left, ft0);
+    }
+}
+
+static void g70_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_mul_f16(fx0, fi1);
+        const float_mask rt0 = inexact_mul_f16(fx0, fi1, ft0);
+        half_vector ht0;
+        doubt |= middle_f16(ft0, rt0, &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = dx0 * li1;
+            const double_vector ut0 = dx0 * ui1;
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g70_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector ft0 = fx0 * fi1;
+        PUT_f16(out0, i, left, ft0);
+    }
+}
+
+static void g70_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_mul_bf16(fx0, fi1);
+        const float_mask rt0 = inexact_mul_bf16(fx0, fi1, ft0);
+        half_vector ht0;
+        doubt |= middle_bf16(ft0, rt0, &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = dx0 * li1;
+            const double_vector ut0 = dx0 * ui1;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g70_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector ft0 = fx0 * fi1;
+        PUT_bf16(out0, i, left, ft0);
+    }
+}
+
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 */
-static void g67_f32_in_double(const fused_call *call, size_t n)
+static void g71_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13390,7 +13886,7 @@ static void g67_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g67_f32_plain(const fused_call *call, size_t n)
+static void g71_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13420,7 +13916,7 @@ static void g67_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g67_f16_settled(const fused_call *call, size_t n)
+static void g71_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13509,7 +14005,7 @@ static void g67_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g67_bf16_settled(const fused_call *call, size_t n)
+static void g71_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13603,7 +14099,7 @@ static void g67_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 */
-static void g68_f32_in_double(const fused_call *call, size_t n)
+static void g72_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13654,7 +14150,7 @@ static void g68_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g68_f32_in_double_columns(const fused_call *call, size_t n)
+static void g72_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13711,7 +14207,7 @@ static void g68_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g68_f32_plain(const fused_call *call, size_t n)
+static void g72_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13742,7 +14238,7 @@ static void g68_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g68_f32_plain_columns(const fused_call *call, size_t n)
+static void g72_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13779,7 +14275,7 @@ static void g68_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g68_f16_in_double(const fused_call *call, size_t n)
+static void g72_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13830,7 +14326,7 @@ static void g68_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g68_f16_in_double_columns(const fused_call *call, size_t n)
+static void g72_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13887,7 +14383,7 @@ static void g68_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g68_bf16_in_double(const fused_call *call, size_t n)
+static void g72_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13938,7 +14434,7 @@ static void g68_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g68_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g72_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -13995,7 +14491,7 @@ static void g68_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g68_finish(const fused_call *call, size_t n)
+static void g72_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
@@ -14004,7 +14500,7 @@ static void g68_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0 */
-static void g69_f32_in_double(const fused_call *call, size_t n)
+static void g73_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14055,7 +14551,7 @@ static void g69_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g69_f32_in_double_columns(const fused_call *call, size_t n)
+static void g73_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14112,7 +14608,7 @@ static void g69_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g69_f32_plain(const fused_call *call, size_t n)
+static void g73_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14143,7 +14639,7 @@ static void g69_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g69_f32_plain_columns(const fused_call *call, size_t n)
+static void g73_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14180,7 +14676,7 @@ static void g69_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g69_f16_in_double(const fused_call *call, size_t n)
+static void g73_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14231,7 +14727,7 @@ static void g69_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g69_f16_in_double_columns(const fused_call *call, size_t n)
+static void g73_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14288,7 +14784,7 @@ static void g69_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g69_bf16_in_double(const fused_call *call, size_t n)
+static void g73_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14339,7 +14835,7 @@ static void g69_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g69_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g73_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14396,7 +14892,7 @@ static void g69_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g69_finish(const fused_call *call, size_t n)
+static void g73_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -14407,7 +14903,7 @@ static void g69_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 */
-static void g70_f32_in_double(const fused_call *call, size_t n)
+static void g74_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14463,7 +14959,7 @@ static void g70_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g70_f32_plain(const fused_call *call, size_t n)
+static void g74_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14496,7 +14992,7 @@ static void g70_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g70_f16_settled(const fused_call *call, size_t n)
+static void g74_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14593,7 +15089,7 @@ static void g70_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g70_bf16_settled(const fused_call *call, size_t n)
+static void g74_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14696,7 +15192,7 @@ static void g70_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 */
-static void g71_f32_in_double(const fused_call *call, size_t n)
+static void g75_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14751,7 +15247,7 @@ static void g71_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g71_f32_in_double_columns(const fused_call *call, size_t n)
+static void g75_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14812,7 +15308,7 @@ static void g71_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g71_f32_plain(const fused_call *call, size_t n)
+static void g75_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14845,7 +15341,7 @@ static void g71_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g71_f32_plain_columns(const fused_call *call, size_t n)
+static void g75_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14884,7 +15380,7 @@ static void g71_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g71_f16_in_double(const fused_call *call, size_t n)
+static void g75_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -14939,7 +15435,7 @@ static void g71_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g71_f16_in_double_columns(const fused_call *call, size_t n)
+static void g75_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15000,7 +15496,7 @@ static void g71_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g71_bf16_in_double(const fused_call *call, size_t n)
+static void g75_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15055,7 +15551,7 @@ static void g71_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g71_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15116,7 +15612,7 @@ static void g71_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g71_finish(const fused_call *call, size_t n)
+static void g75_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt15 = read_double(call->sums + 0 * call->stride + i);
@@ -15125,7 +15621,7 @@ static void g71_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0 */
-static void g72_f32_in_double(const fused_call *call, size_t n)
+static void g76_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15180,7 +15676,7 @@ static void g72_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g72_f32_in_double_columns(const fused_call *call, size_t n)
+static void g76_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15241,7 +15737,7 @@ static void g72_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g72_f32_plain(const fused_call *call, size_t n)
+static void g76_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15274,7 +15770,7 @@ static void g72_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g72_f32_plain_columns(const fused_call *call, size_t n)
+static void g76_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15313,7 +15809,7 @@ static void g72_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g72_f16_in_double(const fused_call *call, size_t n)
+static void g76_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15368,7 +15864,7 @@ static void g72_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g72_f16_in_double_columns(const fused_call *call, size_t n)
+static void g76_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15429,7 +15925,7 @@ static void g72_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g72_bf16_in_double(const fused_call *call, size_t n)
+static void g76_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15484,7 +15980,7 @@ static void g72_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t15, u_t15);
 }
 
-static void g72_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15545,7 +16041,7 @@ static void g72_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g72_finish(const fused_call *call, size_t n)
+static void g76_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -15556,7 +16052,7 @@ static void g72_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 */
-static void g73_f32_in_double(const fused_call *call, size_t n)
+static void g77_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15600,7 +16096,7 @@ static void g73_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g73_f32_plain(const fused_call *call, size_t n)
+static void g77_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15627,7 +16123,7 @@ static void g73_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g73_f16_settled(const fused_call *call, size_t n)
+static void g77_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15709,7 +16205,7 @@ static void g73_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g73_bf16_settled(const fused_call *call, size_t n)
+static void g77_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15795,7 +16291,7 @@ static void g73_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 */
-static void g74_f32_in_double(const fused_call *call, size_t n)
+static void g78_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15845,7 +16341,7 @@ static void g74_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g74_f32_plain(const fused_call *call, size_t n)
+static void g78_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15875,7 +16371,7 @@ static void g74_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g74_f16_settled(const fused_call *call, size_t n)
+static void g78_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -15965,7 +16461,7 @@ static void g74_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g74_bf16_settled(const fused_call *call, size_t n)
+static void g78_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16060,7 +16556,7 @@ static void g74_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 */
-static void g75_f32_in_double(const fused_call *call, size_t n)
+static void g79_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16109,7 +16605,7 @@ static void g75_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g75_f32_in_double_columns(const fused_call *call, size_t n)
+static void g79_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16164,7 +16660,7 @@ static void g75_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g75_f32_plain(const fused_call *call, size_t n)
+static void g79_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16194,7 +16690,7 @@ static void g75_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g75_f32_plain_columns(const fused_call *call, size_t n)
+static void g79_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16230,7 +16726,7 @@ static void g75_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g75_f16_in_double(const fused_call *call, size_t n)
+static void g79_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16279,7 +16775,7 @@ static void g75_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g75_f16_in_double_columns(const fused_call *call, size_t n)
+static void g79_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16334,7 +16830,7 @@ static void g75_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g75_bf16_in_double(const fused_call *call, size_t n)
+static void g79_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16383,7 +16879,7 @@ static void g75_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g79_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16438,7 +16934,7 @@ static void g75_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g75_finish(const fused_call *call, size_t n)
+static void g79_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt14 = read_double(call->sums + 0 * call->stride + i);
@@ -16447,7 +16943,7 @@ static void g75_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0 */
-static void g76_f32_in_double(const fused_call *call, size_t n)
+static void g80_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16496,7 +16992,7 @@ static void g76_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g76_f32_in_double_columns(const fused_call *call, size_t n)
+static void g80_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16551,7 +17047,7 @@ static void g76_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g76_f32_plain(const fused_call *call, size_t n)
+static void g80_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16581,7 +17077,7 @@ static void g76_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g76_f32_plain_columns(const fused_call *call, size_t n)
+static void g80_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16617,7 +17113,7 @@ static void g76_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g76_f16_in_double(const fused_call *call, size_t n)
+static void g80_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16666,7 +17162,7 @@ static void g76_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g76_f16_in_double_columns(const fused_call *call, size_t n)
+static void g80_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16721,7 +17217,7 @@ static void g76_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g76_bf16_in_double(const fused_call *call, size_t n)
+static void g80_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16770,7 +17266,7 @@ static void g76_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t14, u_t14);
 }
 
-static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16825,7 +17321,7 @@ static void g76_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g76_finish(const fused_call *call, size_t n)
+static void g80_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -16836,7 +17332,7 @@ static void g76_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 */
-static void g77_f32_in_double(const fused_call *call, size_t n)
+static void g81_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16881,7 +17377,7 @@ static void g77_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g77_f32_in_double_columns(const fused_call *call, size_t n)
+static void g81_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16932,7 +17428,7 @@ static void g77_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g77_f32_plain(const fused_call *call, size_t n)
+static void g81_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16960,7 +17456,7 @@ static void g77_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g77_f32_plain_columns(const fused_call *call, size_t n)
+static void g81_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -16994,7 +17490,7 @@ static void g77_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g77_f16_in_double(const fused_call *call, size_t n)
+static void g81_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17039,7 +17535,7 @@ static void g77_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g77_f16_in_double_columns(const fused_call *call, size_t n)
+static void g81_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17090,7 +17586,7 @@ static void g77_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g77_bf16_in_double(const fused_call *call, size_t n)
+static void g81_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17135,7 +17631,7 @@ static void g77_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g81_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17186,7 +17682,7 @@ static void g77_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g77_finish(const fused_call *call, size_t n)
+static void g81_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt13 = read_double(call->sums + 0 * call->stride + i);
@@ -17195,7 +17691,7 @@ static void g77_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0 */
-static void g78_f32_in_double(const fused_call *call, size_t n)
+static void g82_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17240,7 +17736,7 @@ static void g78_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g78_f32_in_double_columns(const fused_call *call, size_t n)
+static void g82_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17291,7 +17787,7 @@ static void g78_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g78_f32_plain(const fused_call *call, size_t n)
+static void g82_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17319,7 +17815,7 @@ static void g78_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g78_f32_plain_columns(const fused_call *call, size_t n)
+static void g82_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17353,7 +17849,7 @@ static void g78_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g78_f16_in_double(const fused_call *call, size_t n)
+static void g82_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17398,7 +17894,7 @@ static void g78_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g78_f16_in_double_columns(const fused_call *call, size_t n)
+static void g82_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17449,7 +17945,7 @@ static void g78_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g78_bf16_in_double(const fused_call *call, size_t n)
+static void g82_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17494,7 +17990,7 @@ static void g78_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t13, u_t13);
 }
 
-static void g78_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g82_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17545,7 +18041,7 @@ static void g78_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g78_finish(const fused_call *call, size_t n)
+static void g82_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -17556,7 +18052,7 @@ static void g78_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 */
-static void g79_f32_in_double(const fused_call *call, size_t n)
+static void g83_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17592,7 +18088,7 @@ static void g79_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g79_f32_plain(const fused_call *call, size_t n)
+static void g83_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17615,7 +18111,7 @@ static void g79_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g79_f16_settled(const fused_call *call, size_t n)
+static void g83_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17689,7 +18185,7 @@ static void g79_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g79_bf16_settled(const fused_call *call, size_t n)
+static void g83_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17766,7 +18262,7 @@ static void g79_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 */
-static void g80_f32_in_double(const fused_call *call, size_t n)
+static void g84_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17803,7 +18299,7 @@ static void g80_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g80_f32_in_double_columns(const fused_call *call, size_t n)
+static void g84_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17846,7 +18342,7 @@ static void g80_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g80_f32_plain(const fused_call *call, size_t n)
+static void g84_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17870,7 +18366,7 @@ static void g80_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g80_f32_plain_columns(const fused_call *call, size_t n)
+static void g84_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17900,7 +18396,7 @@ static void g80_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g80_f16_in_double(const fused_call *call, size_t n)
+static void g84_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17937,7 +18433,7 @@ static void g80_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g80_f16_in_double_columns(const fused_call *call, size_t n)
+static void g84_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -17980,7 +18476,7 @@ static void g80_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g80_bf16_in_double(const fused_call *call, size_t n)
+static void g84_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18017,7 +18513,7 @@ static void g80_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g84_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18060,7 +18556,7 @@ static void g80_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g80_finish(const fused_call *call, size_t n)
+static void g84_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
@@ -18069,7 +18565,7 @@ static void g80_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0 */
-static void g81_f32_in_double(const fused_call *call, size_t n)
+static void g85_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18106,7 +18602,7 @@ static void g81_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g81_f32_in_double_columns(const fused_call *call, size_t n)
+static void g85_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18149,7 +18645,7 @@ static void g81_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g81_f32_plain(const fused_call *call, size_t n)
+static void g85_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18173,7 +18669,7 @@ static void g81_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g81_f32_plain_columns(const fused_call *call, size_t n)
+static void g85_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18203,7 +18699,7 @@ static void g81_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g81_f16_in_double(const fused_call *call, size_t n)
+static void g85_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18240,7 +18736,7 @@ static void g81_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g81_f16_in_double_columns(const fused_call *call, size_t n)
+static void g85_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18283,7 +18779,7 @@ static void g81_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g81_bf16_in_double(const fused_call *call, size_t n)
+static void g85_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18320,7 +18816,7 @@ static void g81_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g81_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g85_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18363,7 +18859,7 @@ static void g81_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g81_finish(const fused_call *call, size_t n)
+static void g85_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -18374,7 +18870,7 @@ static void g81_finish(const fused_call *call, size_t n)
 }
 
 /* neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 */
-static void g82_f32_in_double(const fused_call *call, size_t n)
+static void g86_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18420,7 +18916,7 @@ static void g82_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g82_f32_plain(const fused_call *call, size_t n)
+static void g86_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18448,7 +18944,7 @@ static void g82_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g82_f16_settled(const fused_call *call, size_t n)
+static void g86_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18532,7 +19028,7 @@ static void g82_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g82_bf16_settled(const fused_call *call, size_t n)
+static void g86_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18620,7 +19116,7 @@ static void g82_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0 */
-static void g83_f32_in_double(const fused_call *call, size_t n)
+static void g87_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18669,7 +19165,7 @@ static void g83_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g83_f32_plain(const fused_call *call, size_t n)
+static void g87_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18699,7 +19195,7 @@ static void g83_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g83_f16_settled(const fused_call *call, size_t n)
+static void g87_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18789,7 +19285,7 @@ static void g83_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g83_bf16_settled(const fused_call *call, size_t n)
+static void g87_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18883,7 +19379,7 @@ static void g83_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 */
-static void g84_f32_in_double(const fused_call *call, size_t n)
+static void g88_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18937,7 +19433,7 @@ static void g84_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g84_f32_plain(const fused_call *call, size_t n)
+static void g88_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -18969,7 +19465,7 @@ static void g84_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g84_f16_settled(const fused_call *call, size_t n)
+static void g88_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19060,7 +19556,7 @@ static void g84_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g84_bf16_settled(const fused_call *call, size_t n)
+static void g88_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19157,7 +19653,7 @@ static void g84_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0 */
-static void g85_f32_in_double(const fused_call *call, size_t n)
+static void g89_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19214,7 +19710,7 @@ static void g85_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g85_f32_plain(const fused_call *call, size_t n)
+static void g89_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19248,7 +19744,7 @@ static void g85_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g85_f16_settled(const fused_call *call, size_t n)
+static void g89_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19346,7 +19842,7 @@ static void g85_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g85_bf16_settled(const fused_call *call, size_t n)
+static void g89_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19450,7 +19946,7 @@ static void g85_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 */
-static void g86_f32_in_double(const fused_call *call, size_t n)
+static void g90_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19510,7 +20006,7 @@ static void g86_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g86_f32_plain(const fused_call *call, size_t n)
+static void g90_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19545,7 +20041,7 @@ static void g86_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g86_f16_settled(const fused_call *call, size_t n)
+static void g90_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19644,7 +20140,7 @@ static void g86_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g86_bf16_settled(const fused_call *call, size_t n)
+static void g90_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19750,7 +20246,7 @@ static void g86_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0 */
-static void g87_f32_in_double(const fused_call *call, size_t n)
+static void g91_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19813,7 +20309,7 @@ static void g87_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g87_f32_plain(const fused_call *call, size_t n)
+static void g91_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19850,7 +20346,7 @@ static void g87_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g87_f16_settled(const fused_call *call, size_t n)
+static void g91_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -19956,7 +20452,7 @@ static void g87_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g87_bf16_settled(const fused_call *call, size_t n)
+static void g91_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20069,7 +20565,7 @@ static void g87_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 */
-static void g88_f32_in_double(const fused_call *call, size_t n)
+static void g92_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20117,7 +20613,7 @@ static void g88_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g88_f32_plain(const fused_call *call, size_t n)
+static void g92_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20146,7 +20642,7 @@ static void g88_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g88_f16_settled(const fused_call *call, size_t n)
+static void g92_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20230,7 +20726,7 @@ static void g88_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g88_bf16_settled(const fused_call *call, size_t n)
+static void g92_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20319,7 +20815,7 @@ static void g88_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0 */
-static void g89_f32_in_double(const fused_call *call, size_t n)
+static void g93_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20370,7 +20866,7 @@ static void g89_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g89_f32_plain(const fused_call *call, size_t n)
+static void g93_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20401,7 +20897,7 @@ static void g89_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g89_f16_settled(const fused_call *call, size_t n)
+static void g93_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20492,7 +20988,7 @@ static void g89_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g89_bf16_settled(const fused_call *call, size_t n)
+static void g93_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20588,7 +21084,7 @@ static void g89_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 */
-static void g90_f32_in_double(const fused_call *call, size_t n)
+static void g94_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20642,7 +21138,7 @@ static void g90_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g90_f32_plain(const fused_call *call, size_t n)
+static void g94_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20674,7 +21170,7 @@ static void g90_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g90_f16_settled(const fused_call *call, size_t n)
+static void g94_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20766,7 +21262,7 @@ static void g90_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g90_bf16_settled(const fused_call *call, size_t n)
+static void g94_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20864,7 +21360,7 @@ static void g90_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0 */
-static void g91_f32_in_double(const fused_call *call, size_t n)
+static void g95_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20921,7 +21417,7 @@ static void g91_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g91_f32_plain(const fused_call *call, size_t n)
+static void g95_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -20955,7 +21451,7 @@ static void g91_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g91_f16_settled(const fused_call *call, size_t n)
+static void g95_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21054,7 +21550,7 @@ static void g91_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g91_bf16_settled(const fused_call *call, size_t n)
+static void g95_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21159,7 +21655,7 @@ static void g91_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,-0.5 */
-static void g92_f32_in_double(const fused_call *call, size_t n)
+static void g96_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21175,7 +21671,7 @@ static void g92_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g92_f32_plain(const fused_call *call, size_t n)
+static void g96_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21188,7 +21684,7 @@ static void g92_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g92_f16_settled(const fused_call *call, size_t n)
+static void g96_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21216,7 +21712,7 @@ static void g92_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g92_f16_plain(const fused_call *call, size_t n)
+static void g96_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21229,7 +21725,7 @@ static void g92_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g92_bf16_settled(const fused_call *call, size_t n)
+static void g96_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21257,7 +21753,7 @@ static void g92_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g92_bf16_plain(const fused_call *call, size_t n)
+static void g96_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21271,7 +21767,7 @@ static void g92_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,-1 */
-static void g93_f32_in_double(const fused_call *call, size_t n)
+static void g97_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21287,7 +21783,7 @@ static void g93_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g93_f32_plain(const fused_call *call, size_t n)
+static void g97_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21300,7 +21796,7 @@ static void g93_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g93_f16_settled(const fused_call *call, size_t n)
+static void g97_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21328,7 +21824,7 @@ static void g93_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g93_f16_plain(const fused_call *call, size_t n)
+static void g97_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21341,7 +21837,7 @@ static void g93_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g93_bf16_settled(const fused_call *call, size_t n)
+static void g97_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21369,7 +21865,7 @@ static void g93_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g93_bf16_plain(const fused_call *call, size_t n)
+static void g97_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21383,7 +21879,7 @@ static void g93_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,0 */
-static void g94_f32_in_double(const fused_call *call, size_t n)
+static void g98_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21399,7 +21895,7 @@ static void g94_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g94_f32_plain(const fused_call *call, size_t n)
+static void g98_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21412,7 +21908,7 @@ static void g94_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g94_f16_settled(const fused_call *call, size_t n)
+static void g98_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21440,7 +21936,7 @@ static void g94_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g94_f16_plain(const fused_call *call, size_t n)
+static void g98_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21453,7 +21949,7 @@ static void g94_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g94_bf16_settled(const fused_call *call, size_t n)
+static void g98_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21481,7 +21977,7 @@ static void g94_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g94_bf16_plain(const fused_call *call, size_t n)
+static void g98_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21495,7 +21991,7 @@ static void g94_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,0.5 */
-static void g95_f32_in_double(const fused_call *call, size_t n)
+static void g99_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21511,7 +22007,7 @@ static void g95_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g95_f32_plain(const fused_call *call, size_t n)
+static void g99_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21524,7 +22020,7 @@ static void g95_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g95_f16_settled(const fused_call *call, size_t n)
+static void g99_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21552,7 +22048,7 @@ static void g95_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g95_f16_plain(const fused_call *call, size_t n)
+static void g99_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21565,7 +22061,7 @@ static void g95_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g95_bf16_settled(const fused_call *call, size_t n)
+static void g99_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21593,7 +22089,7 @@ static void g95_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g95_bf16_plain(const fused_call *call, size_t n)
+static void g99_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21607,7 +22103,7 @@ static void g95_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,1 */
-static void g96_f32_in_double(const fused_call *call, size_t n)
+static void g100_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21623,7 +22119,7 @@ static void g96_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g96_f32_plain(const fused_call *call, size_t n)
+static void g100_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21636,7 +22132,7 @@ static void g96_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g96_f16_settled(const fused_call *call, size_t n)
+static void g100_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21664,7 +22160,7 @@ static void g96_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g96_f16_plain(const fused_call *call, size_t n)
+static void g100_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21677,7 +22173,7 @@ static void g96_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g96_bf16_settled(const fused_call *call, size_t n)
+static void g100_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21705,7 +22201,7 @@ static void g96_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g96_bf16_plain(const fused_call *call, size_t n)
+static void g100_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21719,7 +22215,7 @@ static void g96_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,2 */
-static void g97_f32_in_double(const fused_call *call, size_t n)
+static void g101_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21735,7 +22231,7 @@ static void g97_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g97_f32_plain(const fused_call *call, size_t n)
+static void g101_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21748,7 +22244,7 @@ static void g97_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g97_f16_settled(const fused_call *call, size_t n)
+static void g101_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21776,7 +22272,7 @@ static void g97_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g97_f16_plain(const fused_call *call, size_t n)
+static void g101_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21789,7 +22285,7 @@ static void g97_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g97_bf16_settled(const fused_call *call, size_t n)
+static void g101_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21817,7 +22313,7 @@ static void g97_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g97_bf16_plain(const fused_call *call, size_t n)
+static void g101_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -21831,7 +22327,7 @@ static void g97_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 */
-static void g98_f32_in_double(const fused_call *call, size_t n)
+static void g102_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21851,7 +22347,7 @@ static void g98_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g98_f32_plain(const fused_call *call, size_t n)
+static void g102_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21866,7 +22362,7 @@ static void g98_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g98_f16_settled(const fused_call *call, size_t n)
+static void g102_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21898,7 +22394,7 @@ static void g98_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g98_f16_plain(const fused_call *call, size_t n)
+static void g102_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21913,7 +22409,7 @@ static void g98_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g98_bf16_settled(const fused_call *call, size_t n)
+static void g102_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21945,7 +22441,7 @@ static void g98_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g98_bf16_plain(const fused_call *call, size_t n)
+static void g102_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21961,7 +22457,7 @@ static void g98_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 */
-static void g99_f32_in_double(const fused_call *call, size_t n)
+static void g103_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21983,7 +22479,7 @@ static void g99_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g99_f32_plain(const fused_call *call, size_t n)
+static void g103_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -21999,7 +22495,7 @@ static void g99_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g99_f16_settled(const fused_call *call, size_t n)
+static void g103_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22034,7 +22530,7 @@ static void g99_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g99_f16_plain(const fused_call *call, size_t n)
+static void g103_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22050,7 +22546,7 @@ static void g99_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g99_bf16_settled(const fused_call *call, size_t n)
+static void g103_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22085,7 +22581,7 @@ static void g99_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g99_bf16_plain(const fused_call *call, size_t n)
+static void g103_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22102,7 +22598,7 @@ static void g99_bf16_plain(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 */
-static void g100_f32_in_double(const fused_call *call, size_t n)
+static void g104_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22136,7 +22632,7 @@ static void g100_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g100_f32_plain(const fused_call *call, size_t n)
+static void g104_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22158,7 +22654,7 @@ static void g100_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g100_f16_settled(const fused_call *call, size_t n)
+static void g104_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22213,7 +22709,7 @@ static void g100_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g100_bf16_settled(const fused_call *call, size_t n)
+static void g104_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22271,7 +22767,7 @@ static void g100_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 */
-static void g101_f32_in_double(const fused_call *call, size_t n)
+static void g105_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22337,7 +22833,7 @@ static void g101_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g101_f32_in_double_columns(const fused_call *call, size_t n)
+static void g105_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22378,7 +22874,7 @@ static void g101_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g101_f32_plain(const fused_call *call, size_t n)
+static void g105_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22420,7 +22916,7 @@ static void g101_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g101_f32_plain_columns(const fused_call *call, size_t n)
+static void g105_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22449,7 +22945,7 @@ static void g101_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g101_f16_in_double(const fused_call *call, size_t n)
+static void g105_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22515,7 +23011,7 @@ static void g101_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g101_f16_in_double_columns(const fused_call *call, size_t n)
+static void g105_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22556,7 +23052,7 @@ static void g101_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g101_bf16_in_double(const fused_call *call, size_t n)
+static void g105_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22622,7 +23118,7 @@ static void g101_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g101_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g105_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22663,7 +23159,7 @@ static void g101_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g101_finish(const fused_call *call, size_t n)
+static void g105_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
@@ -22672,7 +23168,7 @@ static void g101_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0 */
-static void g102_f32_in_double(const fused_call *call, size_t n)
+static void g106_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22738,7 +23234,7 @@ static void g102_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g102_f32_in_double_columns(const fused_call *call, size_t n)
+static void g106_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22779,7 +23275,7 @@ static void g102_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g102_f32_plain(const fused_call *call, size_t n)
+static void g106_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22821,7 +23317,7 @@ static void g102_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g102_f32_plain_columns(const fused_call *call, size_t n)
+static void g106_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22850,7 +23346,7 @@ static void g102_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g102_f16_in_double(const fused_call *call, size_t n)
+static void g106_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22916,7 +23412,7 @@ static void g102_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g102_f16_in_double_columns(const fused_call *call, size_t n)
+static void g106_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -22957,7 +23453,7 @@ static void g102_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g102_bf16_in_double(const fused_call *call, size_t n)
+static void g106_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23023,7 +23519,7 @@ static void g102_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g102_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g106_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23064,7 +23560,7 @@ static void g102_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g102_finish(const fused_call *call, size_t n)
+static void g106_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -23075,7 +23571,7 @@ static void g102_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 */
-static void g103_f32_in_double(const fused_call *call, size_t n)
+static void g107_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23107,7 +23603,7 @@ static void g103_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g103_f32_plain(const fused_call *call, size_t n)
+static void g107_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23128,7 +23624,7 @@ static void g103_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g103_f16_settled(const fused_call *call, size_t n)
+static void g107_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23180,7 +23676,7 @@ static void g103_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g103_bf16_settled(const fused_call *call, size_t n)
+static void g107_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23233,7 +23729,7 @@ static void g103_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 */
-static void g104_f32_in_double(const fused_call *call, size_t n)
+static void g108_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23295,7 +23791,7 @@ static void g104_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g104_f32_in_double_columns(const fused_call *call, size_t n)
+static void g108_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23334,7 +23830,7 @@ static void g104_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g104_f32_plain(const fused_call *call, size_t n)
+static void g108_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23374,7 +23870,7 @@ static void g104_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g104_f32_plain_columns(const fused_call *call, size_t n)
+static void g108_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23402,7 +23898,7 @@ static void g104_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g104_f16_in_double(const fused_call *call, size_t n)
+static void g108_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23464,7 +23960,7 @@ static void g104_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g104_f16_in_double_columns(const fused_call *call, size_t n)
+static void g108_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23503,7 +23999,7 @@ static void g104_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g104_bf16_in_double(const fused_call *call, size_t n)
+static void g108_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23565,7 +24061,7 @@ static void g104_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g104_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g108_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23604,7 +24100,7 @@ static void g104_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g104_finish(const fused_call *call, size_t n)
+static void g108_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt7 = read_double(call->sums + 0 * call->stride + i);
@@ -23613,7 +24109,7 @@ static void g104_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0 */
-static void g105_f32_in_double(const fused_call *call, size_t n)
+static void g109_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23675,7 +24171,7 @@ static void g105_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g105_f32_in_double_columns(const fused_call *call, size_t n)
+static void g109_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23714,7 +24210,7 @@ static void g105_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g105_f32_plain(const fused_call *call, size_t n)
+static void g109_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23754,7 +24250,7 @@ static void g105_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g105_f32_plain_columns(const fused_call *call, size_t n)
+static void g109_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23782,7 +24278,7 @@ static void g105_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g105_f16_in_double(const fused_call *call, size_t n)
+static void g109_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23844,7 +24340,7 @@ static void g105_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g105_f16_in_double_columns(const fused_call *call, size_t n)
+static void g109_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23883,7 +24379,7 @@ static void g105_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g105_bf16_in_double(const fused_call *call, size_t n)
+static void g109_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23945,7 +24441,7 @@ static void g105_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t7, u_t7);
 }
 
-static void g105_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -23984,7 +24480,7 @@ static void g105_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g105_finish(const fused_call *call, size_t n)
+static void g109_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -23995,7 +24491,7 @@ static void g105_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 */
-static void g106_f32_in_double(const fused_call *call, size_t n)
+static void g110_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24031,7 +24527,7 @@ static void g106_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g106_f32_plain(const fused_call *call, size_t n)
+static void g110_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24055,7 +24551,7 @@ static void g106_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g106_f16_settled(const fused_call *call, size_t n)
+static void g110_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24116,7 +24612,7 @@ static void g106_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g106_bf16_settled(const fused_call *call, size_t n)
+static void g110_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24180,7 +24676,7 @@ static void g106_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 */
-static void g107_f32_in_double(const fused_call *call, size_t n)
+static void g111_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24248,7 +24744,7 @@ static void g107_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g107_f32_in_double_columns(const fused_call *call, size_t n)
+static void g111_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24291,7 +24787,7 @@ static void g107_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g107_f32_plain(const fused_call *call, size_t n)
+static void g111_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24335,7 +24831,7 @@ static void g107_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g107_f32_plain_columns(const fused_call *call, size_t n)
+static void g111_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24366,7 +24862,7 @@ static void g107_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g107_f16_in_double(const fused_call *call, size_t n)
+static void g111_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24434,7 +24930,7 @@ static void g107_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g107_f16_in_double_columns(const fused_call *call, size_t n)
+static void g111_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24477,7 +24973,7 @@ static void g107_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g107_bf16_in_double(const fused_call *call, size_t n)
+static void g111_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24545,7 +25041,7 @@ static void g107_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g107_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g111_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24588,7 +25084,7 @@ static void g107_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g107_finish(const fused_call *call, size_t n)
+static void g111_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt8 = read_double(call->sums + 0 * call->stride + i);
@@ -24597,7 +25093,7 @@ static void g107_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2 */
-static void g108_f32_in_double(const fused_call *call, size_t n)
+static void g112_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24665,7 +25161,7 @@ static void g108_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g108_f32_in_double_columns(const fused_call *call, size_t n)
+static void g112_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24708,7 +25204,7 @@ static void g108_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g108_f32_plain(const fused_call *call, size_t n)
+static void g112_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24752,7 +25248,7 @@ static void g108_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g108_f32_plain_columns(const fused_call *call, size_t n)
+static void g112_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24783,7 +25279,7 @@ static void g108_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g108_f16_in_double(const fused_call *call, size_t n)
+static void g112_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24851,7 +25347,7 @@ static void g108_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g108_f16_in_double_columns(const fused_call *call, size_t n)
+static void g112_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24894,7 +25390,7 @@ static void g108_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g108_bf16_in_double(const fused_call *call, size_t n)
+static void g112_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -24962,7 +25458,7 @@ static void g108_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t8, u_t8);
 }
 
-static void g108_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25005,7 +25501,7 @@ static void g108_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g108_finish(const fused_call *call, size_t n)
+static void g112_finish(const fused_call *call, size_t n)
 {
     const double_vector dk2 = all_double(call->constants[2]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -25016,7 +25512,7 @@ static void g108_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 sum:t1 */
-static void g109_f32_in_double(const fused_call *call, size_t n)
+static void g113_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25058,7 +25554,7 @@ static void g109_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g109_f32_in_double_columns(const fused_call *call, size_t n)
+static void g113_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25087,7 +25583,7 @@ static void g109_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g109_f32_plain(const fused_call *call, size_t n)
+static void g113_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25117,7 +25613,7 @@ static void g109_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g109_f32_plain_columns(const fused_call *call, size_t n)
+static void g113_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25140,7 +25636,7 @@ static void g109_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g109_f16_in_double(const fused_call *call, size_t n)
+static void g113_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25182,7 +25678,7 @@ static void g109_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g109_f16_in_double_columns(const fused_call *call, size_t n)
+static void g113_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25211,7 +25707,7 @@ static void g109_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g109_bf16_in_double(const fused_call *call, size_t n)
+static void g113_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25253,7 +25749,7 @@ static void g109_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25282,7 +25778,7 @@ static void g109_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g109_finish(const fused_call *call, size_t n)
+static void g113_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt2 = read_double(call->sums + 0 * call->stride + i);
@@ -25291,7 +25787,7 @@ static void g109_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 abs:t0 sum:t1 div:t2,k0 */
-static void g110_f32_in_double(const fused_call *call, size_t n)
+static void g114_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25333,7 +25829,7 @@ static void g110_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g110_f32_in_double_columns(const fused_call *call, size_t n)
+static void g114_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25362,7 +25858,7 @@ static void g110_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g110_f32_plain(const fused_call *call, size_t n)
+static void g114_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25392,7 +25888,7 @@ static void g110_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g110_f32_plain_columns(const fused_call *call, size_t n)
+static void g114_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25415,7 +25911,7 @@ static void g110_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g110_f16_in_double(const fused_call *call, size_t n)
+static void g114_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25457,7 +25953,7 @@ static void g110_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g110_f16_in_double_columns(const fused_call *call, size_t n)
+static void g114_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25486,7 +25982,7 @@ static void g110_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g110_bf16_in_double(const fused_call *call, size_t n)
+static void g114_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25528,7 +26024,7 @@ static void g110_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g110_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g114_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25557,7 +26053,7 @@ static void g110_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g110_finish(const fused_call *call, size_t n)
+static void g114_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -25568,7 +26064,7 @@ static void g110_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 square:t0 */
-static void g111_f32_in_double(const fused_call *call, size_t n)
+static void g115_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25590,7 +26086,7 @@ static void g111_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g111_f32_plain(const fused_call *call, size_t n)
+static void g115_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25606,7 +26102,7 @@ static void g111_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g111_f16_settled(const fused_call *call, size_t n)
+static void g115_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25642,7 +26138,7 @@ static void g111_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g111_bf16_settled(const fused_call *call, size_t n)
+static void g115_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25679,7 +26175,7 @@ static void g111_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 square:t0 sum:t1 */
-static void g112_f32_in_double(const fused_call *call, size_t n)
+static void g116_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25721,7 +26217,7 @@ static void g112_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g112_f32_in_double_columns(const fused_call *call, size_t n)
+static void g116_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25750,7 +26246,7 @@ static void g112_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g112_f32_plain(const fused_call *call, size_t n)
+static void g116_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25780,7 +26276,7 @@ static void g112_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g112_f32_plain_columns(const fused_call *call, size_t n)
+static void g116_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25803,7 +26299,7 @@ static void g112_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g112_f16_in_double(const fused_call *call, size_t n)
+static void g116_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25845,7 +26341,7 @@ static void g112_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g112_f16_in_double_columns(const fused_call *call, size_t n)
+static void g116_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25874,7 +26370,7 @@ static void g112_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g112_bf16_in_double(const fused_call *call, size_t n)
+static void g116_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25916,7 +26412,7 @@ static void g112_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g116_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25945,7 +26441,7 @@ static void g112_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g112_finish(const fused_call *call, size_t n)
+static void g116_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt2 = read_double(call->sums + 0 * call->stride + i);
@@ -25954,7 +26450,7 @@ static void g112_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,i1 square:t0 sum:t1 div:t2,k0 */
-static void g113_f32_in_double(const fused_call *call, size_t n)
+static void g117_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -25996,7 +26492,7 @@ static void g113_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g113_f32_in_double_columns(const fused_call *call, size_t n)
+static void g117_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26025,7 +26521,7 @@ static void g113_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g113_f32_plain(const fused_call *call, size_t n)
+static void g117_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26055,7 +26551,7 @@ static void g113_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g113_f32_plain_columns(const fused_call *call, size_t n)
+static void g117_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26078,7 +26574,7 @@ static void g113_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g113_f16_in_double(const fused_call *call, size_t n)
+static void g117_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26120,7 +26616,7 @@ static void g113_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g113_f16_in_double_columns(const fused_call *call, size_t n)
+static void g117_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26149,7 +26645,7 @@ static void g113_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g113_bf16_in_double(const fused_call *call, size_t n)
+static void g117_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26191,7 +26687,7 @@ static void g113_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t2, u_t2);
 }
 
-static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26220,7 +26716,7 @@ static void g113_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g113_finish(const fused_call *call, size_t n)
+static void g117_finish(const fused_call *call, size_t n)
 {
     const double_vector dk0 = all_double(call->constants[0]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -26231,7 +26727,7 @@ static void g113_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i0,k0 */
-static void g114_f32_in_double(const fused_call *call, size_t n)
+static void g118_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -26248,7 +26744,7 @@ static void g114_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g114_f32_plain(const fused_call *call, size_t n)
+static void g118_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -26262,7 +26758,7 @@ static void g114_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g114_f16_settled(const fused_call *call, size_t n)
+static void g118_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -26294,7 +26790,7 @@ static void g114_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g114_f16_plain(const fused_call *call, size_t n)
+static void g118_f16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -26308,7 +26804,7 @@ static void g114_f16_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g114_bf16_settled(const fused_call *call, size_t n)
+static void g118_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -26340,7 +26836,7 @@ static void g114_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g114_bf16_plain(const fused_call *call, size_t n)
+static void g118_bf16_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     void *const out0 = call->outs[0];
@@ -26354,8 +26850,132 @@ static void g114_bf16_plain(const fused_call *call, size_t n)
     }
 }
 
+/* sub:i0,x0 */
+static void g119_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const double_vector li0 = lower_half(fi0);
+        const double_vector ui0 = upper_half(fi0);
+        const double_vector lt0 = li0 - dx0;
+        const double_vector ut0 = ui0 - dx0;
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
+    }
+}
+
+static void g119_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f32(in0, i, left);
+        const float_vector ft0 = fi0 - fx0;
+        PUT_f32(out0, i, left, ft0);
+    }
+}
+
+static void g119_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_sub_f16(fi0, fx0);
+        doubt |= inexact_sub_f16(fi0, fx0, ft0);
+        half_vector ht0;
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 - dx0;
+            const double_vector ut0 = ui0 - dx0;
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g119_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_f16(in0, i, left);
+        const float_vector ft0 = fi0 - fx0;
+        PUT_f16(out0, i, left, ft0);
+    }
+}
+
+static void g119_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_sub_bf16(fi0, fx0);
+        doubt |= inexact_sub_bf16(fi0, fx0, ft0);
+        half_vector ht0;
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li0 = lower_half(fi0);
+            const double_vector ui0 = upper_half(fi0);
+            const double_vector lt0 = li0 - dx0;
+            const double_vector ut0 = ui0 - dx0;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g119_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in0 = call->ins[0];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi0 = FETCH_bf16(in0, i, left);
+        const float_vector ft0 = fi0 - fx0;
+        PUT_bf16(out0, i, left, ft0);
+    }
+}
+
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 */
-static void g115_f32_in_double(const fused_call *call, size_t n)
+static void g120_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26392,7 +27012,7 @@ static void g115_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g115_f32_plain(const fused_call *call, size_t n)
+static void g120_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26416,7 +27036,7 @@ static void g115_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g115_f16_settled(const fused_call *call, size_t n)
+static void g120_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26488,7 +27108,7 @@ static void g115_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g115_bf16_settled(const fused_call *call, size_t n)
+static void g120_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26563,7 +27183,7 @@ static void g115_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 */
-static void g116_f32_in_double(const fused_call *call, size_t n)
+static void g121_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26606,7 +27226,7 @@ static void g116_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g116_f32_plain(const fused_call *call, size_t n)
+static void g121_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26633,7 +27253,7 @@ static void g116_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g116_f16_settled(const fused_call *call, size_t n)
+static void g121_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26713,7 +27333,7 @@ static void g116_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g116_bf16_settled(const fused_call *call, size_t n)
+static void g121_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26797,7 +27417,7 @@ static void g116_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 */
-static void g117_f32_in_double(const fused_call *call, size_t n)
+static void g122_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26839,7 +27459,7 @@ static void g117_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g117_f32_in_double_columns(const fused_call *call, size_t n)
+static void g122_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26887,7 +27507,7 @@ static void g117_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g117_f32_plain(const fused_call *call, size_t n)
+static void g122_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26914,7 +27534,7 @@ static void g117_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g117_f32_plain_columns(const fused_call *call, size_t n)
+static void g122_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26947,7 +27567,7 @@ static void g117_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g117_f16_in_double(const fused_call *call, size_t n)
+static void g122_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -26989,7 +27609,7 @@ static void g117_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g117_f16_in_double_columns(const fused_call *call, size_t n)
+static void g122_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27037,7 +27657,7 @@ static void g117_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g117_bf16_in_double(const fused_call *call, size_t n)
+static void g122_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27079,7 +27699,7 @@ static void g117_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g122_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27127,7 +27747,7 @@ static void g117_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g117_finish(const fused_call *call, size_t n)
+static void g122_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt10 = read_double(call->sums + 0 * call->stride + i);
@@ -27136,7 +27756,7 @@ static void g117_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1 */
-static void g118_f32_in_double(const fused_call *call, size_t n)
+static void g123_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27178,7 +27798,7 @@ static void g118_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g118_f32_in_double_columns(const fused_call *call, size_t n)
+static void g123_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27226,7 +27846,7 @@ static void g118_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g118_f32_plain(const fused_call *call, size_t n)
+static void g123_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27253,7 +27873,7 @@ static void g118_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g118_f32_plain_columns(const fused_call *call, size_t n)
+static void g123_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27286,7 +27906,7 @@ static void g118_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g118_f16_in_double(const fused_call *call, size_t n)
+static void g123_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27328,7 +27948,7 @@ static void g118_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g118_f16_in_double_columns(const fused_call *call, size_t n)
+static void g123_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27376,7 +27996,7 @@ static void g118_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g118_bf16_in_double(const fused_call *call, size_t n)
+static void g123_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27418,7 +28038,7 @@ static void g118_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t10, u_t10);
 }
 
-static void g118_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g123_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27466,7 +28086,7 @@ static void g118_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g118_finish(const fused_call *call, size_t n)
+static void g123_finish(const fused_call *call, size_t n)
 {
     const double_vector dk1 = all_double(call->constants[1]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -27477,7 +28097,7 @@ static void g118_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 */
-static void g119_f32_in_double(const fused_call *call, size_t n)
+static void g124_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27515,7 +28135,7 @@ static void g119_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g119_f32_in_double_columns(const fused_call *call, size_t n)
+static void g124_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27559,7 +28179,7 @@ static void g119_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g119_f32_plain(const fused_call *call, size_t n)
+static void g124_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27584,7 +28204,7 @@ static void g119_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g119_f32_plain_columns(const fused_call *call, size_t n)
+static void g124_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27615,7 +28235,7 @@ static void g119_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g119_f16_in_double(const fused_call *call, size_t n)
+static void g124_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27653,7 +28273,7 @@ static void g119_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g119_f16_in_double_columns(const fused_call *call, size_t n)
+static void g124_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27697,7 +28317,7 @@ static void g119_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g119_bf16_in_double(const fused_call *call, size_t n)
+static void g124_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27735,7 +28355,7 @@ static void g119_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g119_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g124_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27779,7 +28399,7 @@ static void g119_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g119_finish(const fused_call *call, size_t n)
+static void g124_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt9 = read_double(call->sums + 0 * call->stride + i);
@@ -27788,7 +28408,7 @@ static void g119_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1 */
-static void g120_f32_in_double(const fused_call *call, size_t n)
+static void g125_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27826,7 +28446,7 @@ static void g120_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g120_f32_in_double_columns(const fused_call *call, size_t n)
+static void g125_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27870,7 +28490,7 @@ static void g120_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g120_f32_plain(const fused_call *call, size_t n)
+static void g125_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27895,7 +28515,7 @@ static void g120_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g120_f32_plain_columns(const fused_call *call, size_t n)
+static void g125_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27926,7 +28546,7 @@ static void g120_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g120_f16_in_double(const fused_call *call, size_t n)
+static void g125_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -27964,7 +28584,7 @@ static void g120_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g120_f16_in_double_columns(const fused_call *call, size_t n)
+static void g125_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28008,7 +28628,7 @@ static void g120_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g120_bf16_in_double(const fused_call *call, size_t n)
+static void g125_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28046,7 +28666,7 @@ static void g120_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t9, u_t9);
 }
 
-static void g120_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g125_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28090,7 +28710,7 @@ static void g120_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g120_finish(const fused_call *call, size_t n)
+static void g125_finish(const fused_call *call, size_t n)
 {
     const double_vector dk1 = all_double(call->constants[1]);
     for (size_t i = 0; i < n; i += DOUBLES) {
@@ -28101,7 +28721,7 @@ static void g120_finish(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 */
-static void g121_f32_in_double(const fused_call *call, size_t n)
+static void g126_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28137,7 +28757,7 @@ static void g121_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g121_f32_plain(const fused_call *call, size_t n)
+static void g126_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28160,7 +28780,7 @@ static void g121_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g121_f16_settled(const fused_call *call, size_t n)
+static void g126_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28216,7 +28836,7 @@ static void g121_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g121_bf16_settled(const fused_call *call, size_t n)
+static void g126_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28276,7 +28896,7 @@ static void g121_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0 */
-static void g122_f32_in_double(const fused_call *call, size_t n)
+static void g127_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28315,7 +28935,7 @@ static void g122_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g122_f32_plain(const fused_call *call, size_t n)
+static void g127_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28340,7 +28960,7 @@ static void g122_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g122_f16_settled(const fused_call *call, size_t n)
+static void g127_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28402,7 +29022,7 @@ static void g122_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g122_bf16_settled(const fused_call *call, size_t n)
+static void g127_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28468,7 +29088,7 @@ static void g122_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 */
-static void g123_f32_in_double(const fused_call *call, size_t n)
+static void g128_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28502,7 +29122,7 @@ static void g123_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g123_f32_plain(const fused_call *call, size_t n)
+static void g128_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28524,7 +29144,7 @@ static void g123_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g123_f16_settled(const fused_call *call, size_t n)
+static void g128_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28576,7 +29196,7 @@ static void g123_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g123_bf16_settled(const fused_call *call, size_t n)
+static void g128_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28629,7 +29249,7 @@ static void g123_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0 */
-static void g124_f32_in_double(const fused_call *call, size_t n)
+static void g129_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28666,7 +29286,7 @@ static void g124_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g124_f32_plain(const fused_call *call, size_t n)
+static void g129_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28690,7 +29310,7 @@ static void g124_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g124_f16_settled(const fused_call *call, size_t n)
+static void g129_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28750,7 +29370,7 @@ static void g124_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g124_bf16_settled(const fused_call *call, size_t n)
+static void g129_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28811,7 +29431,7 @@ static void g124_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 */
-static void g125_f32_in_double(const fused_call *call, size_t n)
+static void g130_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28848,7 +29468,7 @@ static void g125_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g125_f32_plain(const fused_call *call, size_t n)
+static void g130_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28872,7 +29492,7 @@ static void g125_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g125_f16_settled(const fused_call *call, size_t n)
+static void g130_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28932,7 +29552,7 @@ static void g125_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g125_bf16_settled(const fused_call *call, size_t n)
+static void g130_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -28996,7 +29616,7 @@ static void g125_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1 */
-static void g126_f32_in_double(const fused_call *call, size_t n)
+static void g131_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29036,7 +29656,7 @@ static void g126_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g126_f32_plain(const fused_call *call, size_t n)
+static void g131_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29062,7 +29682,7 @@ static void g126_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g126_f16_settled(const fused_call *call, size_t n)
+static void g131_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29128,7 +29748,7 @@ static void g126_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g126_bf16_settled(const fused_call *call, size_t n)
+static void g131_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29198,7 +29818,7 @@ static void g126_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 mul:2,t0 mul:i0,t1 */
-static void g127_f32_in_double(const fused_call *call, size_t n)
+static void g132_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29226,7 +29846,7 @@ static void g127_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g127_f32_plain(const fused_call *call, size_t n)
+static void g132_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29245,7 +29865,7 @@ static void g127_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g127_f16_settled(const fused_call *call, size_t n)
+static void g132_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29288,7 +29908,7 @@ static void g127_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g127_bf16_settled(const fused_call *call, size_t n)
+static void g132_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29333,7 +29953,7 @@ static void g127_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0 */
-static void g128_f32_in_double(const fused_call *call, size_t n)
+static void g133_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29364,7 +29984,7 @@ static void g128_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g128_f32_plain(const fused_call *call, size_t n)
+static void g133_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29385,7 +30005,7 @@ static void g128_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g128_f16_settled(const fused_call *call, size_t n)
+static void g133_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29435,7 +30055,7 @@ static void g128_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g128_bf16_settled(const fused_call *call, size_t n)
+static void g133_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29488,7 +30108,7 @@ static void g128_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sign:t0 mul:i0,t1 */
-static void g129_f32_in_double(const fused_call *call, size_t n)
+static void g134_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29516,7 +30136,7 @@ static void g129_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g129_f32_plain(const fused_call *call, size_t n)
+static void g134_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29535,7 +30155,7 @@ static void g129_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g129_f16_settled(const fused_call *call, size_t n)
+static void g134_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29578,7 +30198,7 @@ static void g129_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g129_bf16_settled(const fused_call *call, size_t n)
+static void g134_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29622,7 +30242,7 @@ static void g129_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0 */
-static void g130_f32_in_double(const fused_call *call, size_t n)
+static void g135_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29653,7 +30273,7 @@ static void g130_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g130_f32_plain(const fused_call *call, size_t n)
+static void g135_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29674,7 +30294,7 @@ static void g130_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g130_f16_settled(const fused_call *call, size_t n)
+static void g135_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29725,7 +30345,7 @@ static void g130_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g130_bf16_settled(const fused_call *call, size_t n)
+static void g135_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29777,7 +30397,7 @@ static void g130_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 */
-static void g131_f32_in_double(const fused_call *call, size_t n)
+static void g136_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29812,7 +30432,7 @@ static void g131_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g131_f32_plain(const fused_call *call, size_t n)
+static void g136_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29835,7 +30455,7 @@ static void g131_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g131_f16_settled(const fused_call *call, size_t n)
+static void g136_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29891,7 +30511,7 @@ static void g131_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g131_bf16_settled(const fused_call *call, size_t n)
+static void g136_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29951,7 +30571,7 @@ static void g131_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1 */
-static void g132_f32_in_double(const fused_call *call, size_t n)
+static void g137_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -29989,7 +30609,7 @@ static void g132_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g132_f32_plain(const fused_call *call, size_t n)
+static void g137_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30014,7 +30634,7 @@ static void g132_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g132_f16_settled(const fused_call *call, size_t n)
+static void g137_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30076,7 +30696,7 @@ static void g132_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g132_bf16_settled(const fused_call *call, size_t n)
+static void g137_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30143,7 +30763,7 @@ static void g132_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 */
-static void g133_f32_in_double(const fused_call *call, size_t n)
+static void g138_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30184,7 +30804,7 @@ static void g133_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g133_f32_plain(const fused_call *call, size_t n)
+static void g138_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30210,7 +30830,7 @@ static void g133_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g133_f16_settled(const fused_call *call, size_t n)
+static void g138_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30273,7 +30893,7 @@ static void g133_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g133_bf16_settled(const fused_call *call, size_t n)
+static void g138_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30342,7 +30962,7 @@ static void g133_bf16_settled(const fused_call *call, size_t n)
 }
 
 /* sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1 */
-static void g134_f32_in_double(const fused_call *call, size_t n)
+static void g139_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30386,7 +31006,7 @@ static void g134_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g134_f32_plain(const fused_call *call, size_t n)
+static void g139_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30414,7 +31034,7 @@ static void g134_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g134_f16_settled(const fused_call *call, size_t n)
+static void g139_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30483,7 +31103,7 @@ static void g134_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g134_bf16_settled(const fused_call *call, size_t n)
+static void g139_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30557,8 +31177,132 @@ static void g134_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
+/* sub:x0,i1 */
+static void g140_f32_in_double(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const double_vector li1 = lower_half(fi1);
+        const double_vector ui1 = upper_half(fi1);
+        const double_vector lt0 = dx0 - li1;
+        const double_vector ut0 = dx0 - ui1;
+        PUT_f32(out0, i, left, JOINED_f32(lt0, ut0));
+    }
+}
+
+static void g140_f32_plain(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f32(in1, i, left);
+        const float_vector ft0 = fx0 - fi1;
+        PUT_f32(out0, i, left, ft0);
+    }
+}
+
+static void g140_f16_settled(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_sub_f16(fx0, fi1);
+        doubt |= inexact_sub_f16(fx0, fi1, ft0);
+        half_vector ht0;
+        doubt |= middle_f16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = dx0 - li1;
+            const double_vector ut0 = dx0 - ui1;
+            PUT_f16(out0, i, left, JOINED_f16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g140_f16_plain(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_f16(in1, i, left);
+        const float_vector ft0 = fx0 - fi1;
+        PUT_f16(out0, i, left, ft0);
+    }
+}
+
+static void g140_bf16_settled(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const double_vector dx0 = all_double((double)call->constants[0]);
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    int certain = 1;
+    certain &= is_moderate(call->constants[0]);
+    certain &= is_float(call->constants[0]);
+    const float_mask uncertain = first_ones(certain ? 0 : FLOATS);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        float_mask doubt = uncertain;
+        const float_vector ft0 = near_sub_bf16(fx0, fi1);
+        doubt |= inexact_sub_bf16(fx0, fi1, ft0);
+        half_vector ht0;
+        doubt |= middle_bf16(ft0, first_ones(0), &ht0);
+        int again = any(doubt);
+        if (UNLIKELY(again)) {
+            const double_vector li1 = lower_half(fi1);
+            const double_vector ui1 = upper_half(fi1);
+            const double_vector lt0 = dx0 - li1;
+            const double_vector ut0 = dx0 - ui1;
+            PUT_bf16(out0, i, left, JOINED_bf16(lt0, ut0));
+        } else {
+            PUT_half(out0, i, left, ht0);
+        }
+    }
+}
+
+static void g140_bf16_plain(const fused_call *call, size_t n)
+{
+    const void *const in1 = call->ins[1];
+    void *const out0 = call->outs[0];
+    const int streamed = call->streamed;
+    const float_vector fx0 = all_float((float)call->constants[0]);
+    for (size_t i = 0; i < n; i += FLOATS) {
+        const size_t left = n - i;
+        const float_vector fi1 = FETCH_bf16(in1, i, left);
+        const float_vector ft0 = fx0 - fi1;
+        PUT_bf16(out0, i, left, ft0);
+    }
+}
+
 /* sum:i0 */
-static void g135_f32_in_double(const fused_call *call, size_t n)
+static void g141_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
@@ -30566,7 +31310,7 @@ static void g135_f32_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
-static void g135_f32_in_double_columns(const fused_call *call, size_t n)
+static void g141_f32_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -30587,7 +31331,7 @@ static void g135_f32_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g135_f32_plain(const fused_call *call, size_t n)
+static void g141_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
@@ -30595,7 +31339,7 @@ static void g135_f32_plain(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
-static void g135_f32_plain_columns(const fused_call *call, size_t n)
+static void g141_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -30614,7 +31358,7 @@ static void g135_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g135_f16_in_double(const fused_call *call, size_t n)
+static void g141_f16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
@@ -30645,7 +31389,7 @@ static void g135_f16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
-static void g135_f16_in_double_columns(const fused_call *call, size_t n)
+static void g141_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -30666,7 +31410,7 @@ static void g135_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g135_bf16_in_double(const fused_call *call, size_t n)
+static void g141_bf16_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     double_vector l_t0 = all_double(0), u_t0 = all_double(0);
@@ -30697,7 +31441,7 @@ static void g135_bf16_in_double(const fused_call *call, size_t n)
     store_sums(call->sums + 0 * PARTIALS, l_t0, u_t0);
 }
 
-static void g135_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g141_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     for (int64_t first = 0; first < call->rows; first += call->together) {
@@ -30718,7 +31462,7 @@ static void g135_bf16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g135_finish(const fused_call *call, size_t n)
+static void g141_finish(const fused_call *call, size_t n)
 {
     for (size_t i = 0; i < n; i += DOUBLES) {
         const double_vector dt0 = read_double(call->sums + 0 * call->stride + i);
@@ -30727,7 +31471,7 @@ static void g135_finish(const fused_call *call, size_t n)
 }
 
 /* where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3 */
-static void g136_f32_in_double(const fused_call *call, size_t n)
+static void g142_f32_in_double(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30784,7 +31528,7 @@ static void g136_f32_in_double(const fused_call *call, size_t n)
     }
 }
 
-static void g136_f32_plain(const fused_call *call, size_t n)
+static void g142_f32_plain(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30831,7 +31575,7 @@ static void g136_f32_plain(const fused_call *call, size_t n)
     }
 }
 
-static void g136_f32_plain_columns(const fused_call *call, size_t n)
+static void g142_f32_plain_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30896,7 +31640,7 @@ static void g136_f32_plain_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g136_f16_settled(const fused_call *call, size_t n)
+static void g142_f16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -30975,7 +31719,7 @@ static void g136_f16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g136_f16_in_double_columns(const fused_call *call, size_t n)
+static void g142_f16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31054,7 +31798,7 @@ static void g136_f16_in_double_columns(const fused_call *call, size_t n)
     }
 }
 
-static void g136_bf16_settled(const fused_call *call, size_t n)
+static void g142_bf16_settled(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31137,7 +31881,7 @@ static void g136_bf16_settled(const fused_call *call, size_t n)
     }
 }
 
-static void g136_bf16_in_double_columns(const fused_call *call, size_t n)
+static void g142_bf16_in_double_columns(const fused_call *call, size_t n)
 {
     const void *const in0 = call->ins[0];
     const void *const in1 = call->ins[1];
@@ -31265,779 +32009,815 @@ static const fused_entry entries[] = {
      {{NULL, g7_f32_in_double, g7_f32_plain}, {NULL, NULL, NULL}, {g7_f16_settled, NULL, g7_f16_plain}, {g7_bf16_settled, NULL, g7_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
+    {"add:i0,x0",
+     "",
+     0, 0, 0,
+     {{NULL, g8_f32_in_double, g8_f32_plain}, {NULL, NULL, NULL}, {g8_f16_settled, NULL, g8_f16_plain}, {g8_bf16_settled, NULL, g8_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"add:x0,i1",
+     "",
+     0, 0, 0,
+     {{NULL, g9_f32_in_double, g9_f32_plain}, {NULL, NULL, NULL}, {g9_f16_settled, NULL, g9_f16_plain}, {g9_bf16_settled, NULL, g9_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
     {"exp:i0",
      "",
      0, 0, 0,
-     {{NULL, g8_f32_in_double, g8_f32_plain}, {NULL, NULL, NULL}, {g8_f16_settled, NULL, NULL}, {g8_bf16_settled, NULL, NULL}},
+     {{NULL, g10_f32_in_double, g10_f32_plain}, {NULL, NULL, NULL}, {g10_f16_settled, NULL, NULL}, {g10_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i0 mul:t0,x0",
      "",
      0, 0, 0,
-     {{NULL, g9_f32_in_double, g9_f32_plain}, {NULL, NULL, NULL}, {g9_f16_settled, NULL, NULL}, {g9_bf16_settled, NULL, NULL}},
+     {{NULL, g11_f32_in_double, g11_f32_plain}, {NULL, NULL, NULL}, {g11_f16_settled, NULL, NULL}, {g11_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"exp:i1 sum:i0 mul:t0,t1 sub:i0,t2",
      "s",
      0, 1, 4,
-     {{NULL, g10_f32_in_double, g10_f32_plain}, {NULL, NULL, NULL}, {g10_f16_settled, NULL, NULL}, {g10_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g10_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g10_f16_in_double_columns, NULL}, {NULL, g10_bf16_in_double_columns, NULL}},
+     {{NULL, g12_f32_in_double, g12_f32_plain}, {NULL, NULL, NULL}, {g12_f16_settled, NULL, NULL}, {g12_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g12_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g12_f16_in_double_columns, NULL}, {NULL, g12_bf16_in_double_columns, NULL}},
      NULL},
     {"exp:i2 neg:t0 mul:i0,t1",
-     "",
-     0, 0, 0,
-     {{NULL, g11_f32_in_double, g11_f32_plain}, {NULL, NULL, NULL}, {g11_f16_settled, NULL, NULL}, {g11_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"exp:i2 neg:t0 mul:i0,t1 div:t2,2",
-     "",
-     0, 0, 0,
-     {{NULL, g12_f32_in_double, g12_f32_plain}, {NULL, NULL, NULL}, {g12_f16_settled, NULL, NULL}, {g12_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"exp:i2 neg:t0 mul:i0,t1 div:t2,k0",
      "",
      0, 0, 0,
      {{NULL, g13_f32_in_double, g13_f32_plain}, {NULL, NULL, NULL}, {g13_f16_settled, NULL, NULL}, {g13_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3",
+    {"exp:i2 neg:t0 mul:i0,t1 div:t2,2",
      "",
      0, 0, 0,
      {{NULL, g14_f32_in_double, g14_f32_plain}, {NULL, NULL, NULL}, {g14_f16_settled, NULL, NULL}, {g14_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2",
+    {"exp:i2 neg:t0 mul:i0,t1 div:t2,k0",
      "",
      0, 0, 0,
      {{NULL, g15_f32_in_double, g15_f32_plain}, {NULL, NULL, NULL}, {g15_f16_settled, NULL, NULL}, {g15_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0",
+    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3",
      "",
      0, 0, 0,
      {{NULL, g16_f32_in_double, g16_f32_plain}, {NULL, NULL, NULL}, {g16_f16_settled, NULL, NULL}, {g16_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"exp_of_difference:i0,x0 div:t0,x1",
+    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,2",
      "",
      0, 0, 0,
      {{NULL, g17_f32_in_double, g17_f32_plain}, {NULL, NULL, NULL}, {g17_f16_settled, NULL, NULL}, {g17_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"exp_of_difference:i0,x0 sum:t0 out:t0,t1",
-     "s",
+    {"exp:i2 sub:i2,i1 add:t1,1 mul:t0,t2 mul:i0,t3 div:t4,k0",
+     "",
      0, 0, 0,
-     {{NULL, g18_f32_in_double, g18_f32_plain}, {NULL, NULL, NULL}, {NULL, g18_f16_in_double, NULL}, {NULL, g18_bf16_in_double, NULL}},
+     {{NULL, g18_f32_in_double, g18_f32_plain}, {NULL, NULL, NULL}, {g18_f16_settled, NULL, NULL}, {g18_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8",
+    {"exp_of_difference:i0,x0 div:t0,x1",
      "",
      0, 0, 0,
      {{NULL, g19_f32_in_double, g19_f32_plain}, {NULL, NULL, NULL}, {g19_f16_settled, NULL, NULL}, {g19_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
-     "",
+    {"exp_of_difference:i0,x0 sum:t0 out:t0,t1",
+     "s",
      0, 0, 0,
-     {{NULL, g20_f32_in_double, g20_f32_plain}, {NULL, NULL, NULL}, {g20_f16_settled, NULL, NULL}, {g20_bf16_settled, NULL, NULL}},
+     {{NULL, g20_f32_in_double, g20_f32_plain}, {NULL, NULL, NULL}, {NULL, g20_f16_in_double, NULL}, {NULL, g20_bf16_in_double, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5",
+    {"less:0,i1 abs:i1 mul:t1,-0.5 exp:t2 where:t0,t3,1 mul:i0,t4 mul:t5,t4 mul:t3,t3 add:1,t7 div:t6,t8",
      "",
      0, 0, 0,
      {{NULL, g21_f32_in_double, g21_f32_plain}, {NULL, NULL, NULL}, {g21_f16_settled, NULL, NULL}, {g21_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3",
+    {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
      0, 0, 0,
      {{NULL, g22_f32_in_double, g22_f32_plain}, {NULL, NULL, NULL}, {g22_f16_settled, NULL, NULL}, {g22_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
+    {"less:i0,0 less:1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,k0,t5",
      "",
      0, 0, 0,
      {{NULL, g23_f32_in_double, g23_f32_plain}, {NULL, NULL, NULL}, {g23_f16_settled, NULL, NULL}, {g23_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3",
+    {"less:i0,0 less:1,i0 where:t1,1,i0 where:t0,0,t2 log_of_odds:t3",
      "",
      0, 0, 0,
      {{NULL, g24_f32_in_double, g24_f32_plain}, {NULL, NULL, NULL}, {g24_f16_settled, NULL, NULL}, {g24_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
+    {"less:i0,1 less:0,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
      0, 0, 0,
      {{NULL, g25_f32_in_double, g25_f32_plain}, {NULL, NULL, NULL}, {g25_f16_settled, NULL, NULL}, {g25_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3",
+    {"less:i0,1 less:0,i0 where:t1,0,i0 where:t0,1,t2 log_of_odds:t3",
      "",
      0, 0, 0,
      {{NULL, g26_f32_in_double, g26_f32_plain}, {NULL, NULL, NULL}, {g26_f16_settled, NULL, NULL}, {g26_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2",
+    {"less:i0,k0 less:k1,i0 or:t0,t1 sub:1,i0 mul:i0,t3 div:i1,t4 where:t2,0,t5",
      "",
      0, 0, 0,
-     {{NULL, g27_f32_in_double, g27_f32_plain}, {NULL, NULL, NULL}, {g27_f16_settled, NULL, g27_f16_plain}, {g27_bf16_settled, NULL, g27_bf16_plain}},
+     {{NULL, g27_f32_in_double, g27_f32_plain}, {NULL, NULL, NULL}, {g27_f16_settled, NULL, NULL}, {g27_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2",
+    {"less:i0,k0 less:k1,i0 where:t1,k1,i0 where:t0,k0,t2 log_of_odds:t3",
      "",
      0, 0, 0,
      {{NULL, g28_f32_in_double, g28_f32_plain}, {NULL, NULL, NULL}, {g28_f16_settled, NULL, NULL}, {g28_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0",
+    {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2",
      "",
      0, 0, 0,
-     {{NULL, g29_f32_in_double, g29_f32_plain}, {NULL, NULL, NULL}, {g29_f16_settled, NULL, NULL}, {g29_bf16_settled, NULL, NULL}},
+     {{NULL, g29_f32_in_double, g29_f32_plain}, {NULL, NULL, NULL}, {g29_f16_settled, NULL, g29_f16_plain}, {g29_bf16_settled, NULL, g29_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"log:i0",
+    {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,2",
      "",
      0, 0, 0,
      {{NULL, g30_f32_in_double, g30_f32_plain}, {NULL, NULL, NULL}, {g30_f16_settled, NULL, NULL}, {g30_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2",
+    {"less_equal:i2,0 neg:i2 where:t0,0,t1 mul:i0,t2 div:t3,k0",
      "",
      0, 0, 0,
      {{NULL, g31_f32_in_double, g31_f32_plain}, {NULL, NULL, NULL}, {g31_f16_settled, NULL, NULL}, {g31_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2",
+    {"log:i0",
      "",
      0, 0, 0,
      {{NULL, g32_f32_in_double, g32_f32_plain}, {NULL, NULL, NULL}, {g32_f16_settled, NULL, NULL}, {g32_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0",
+    {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2",
      "",
      0, 0, 0,
      {{NULL, g33_f32_in_double, g33_f32_plain}, {NULL, NULL, NULL}, {g33_f16_settled, NULL, NULL}, {g33_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"log_of_odds:i0",
+    {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,2",
      "",
      0, 0, 0,
      {{NULL, g34_f32_in_double, g34_f32_plain}, {NULL, NULL, NULL}, {g34_f16_settled, NULL, NULL}, {g34_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
+    {"log:i2 sub:t0,i1 add:t1,1 mul:i0,t2 div:t3,k0",
+     "",
+     0, 0, 0,
+     {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {g35_f16_settled, NULL, NULL}, {g35_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"log_of_odds:i0",
+     "",
+     0, 0, 0,
+     {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {g36_f16_settled, NULL, NULL}, {g36_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
     {"max:i0",
      "m",
      0, 0, 0,
-     {{NULL, g35_f32_in_double, g35_f32_plain}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double, NULL}, {NULL, g35_bf16_in_double, NULL}},
-     {{NULL, g35_f32_in_double_columns, g35_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g35_f16_in_double_columns, NULL}, {NULL, g35_bf16_in_double_columns, NULL}},
-     g35_finish},
+     {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {NULL, g37_f16_in_double, NULL}, {NULL, g37_bf16_in_double, NULL}},
+     {{NULL, g37_f32_in_double_columns, g37_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g37_f16_in_double_columns, NULL}, {NULL, g37_bf16_in_double_columns, NULL}},
+     g37_finish},
     {"max:i0 equal:t0,k0 where:t1,0,t0 exp_of_difference:i0,t2 sum:t3 out:t0,t4",
      "ms",
      0, 1, 0,
-     {{NULL, g36_f32_in_double, g36_f32_plain}, {NULL, NULL, NULL}, {NULL, g36_f16_in_double, NULL}, {NULL, g36_bf16_in_double, NULL}},
+     {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {NULL, g38_f16_in_double, NULL}, {NULL, g38_bf16_in_double, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"max:i0 exp_of_difference:i0,t0 sum:t1 div:t1,t2",
      "ms",
      1, 1, 8,
-     {{NULL, g37_f32_in_double, g37_f32_plain}, {NULL, NULL, NULL}, {g37_f16_settled, NULL, NULL}, {g37_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g37_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g37_f16_in_double_columns, NULL}, {NULL, g37_bf16_in_double_columns, NULL}},
+     {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {g39_f16_settled, NULL, NULL}, {g39_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g39_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double_columns, NULL}, {NULL, g39_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10",
      "mss",
      0, 1, 24,
-     {{NULL, g38_f32_in_double, g38_f32_plain}, {NULL, NULL, NULL}, {g38_f16_settled, NULL, NULL}, {g38_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g38_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g38_f16_in_double_columns, NULL}, {NULL, g38_bf16_in_double_columns, NULL}},
+     {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {g40_f16_settled, NULL, NULL}, {g40_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g40_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double_columns, NULL}, {NULL, g40_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:i1,t11 sum:t12 neg:t13 add:1,t9 div:t3,t15 sub:t16,i1 out:t14,t17",
      "msss",
      1, 1, 36,
-     {{NULL, g39_f32_in_double, g39_f32_plain}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double, NULL}, {NULL, g39_bf16_in_double, NULL}},
-     {{NULL, NULL, g39_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g39_f16_in_double_columns, NULL}, {NULL, g39_bf16_in_double_columns, NULL}},
+     {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {NULL, g41_f16_in_double, NULL}, {NULL, g41_bf16_in_double, NULL}},
+     {{NULL, NULL, g41_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g41_f16_in_double_columns, NULL}, {NULL, g41_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 mul:t11,i1 sum:t12 out:t11,t0,t9,t13",
      "msss",
      0, 1, 28,
-     {{NULL, g40_f32_in_double, g40_f32_plain}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double, NULL}, {NULL, g40_bf16_in_double, NULL}},
-     {{NULL, NULL, g40_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g40_f16_in_double_columns, NULL}, {NULL, g40_bf16_in_double_columns, NULL}},
+     {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {NULL, g42_f16_in_double, NULL}, {NULL, g42_bf16_in_double, NULL}},
+     {{NULL, NULL, g42_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g42_f16_in_double_columns, NULL}, {NULL, g42_bf16_in_double_columns, NULL}},
      NULL},
     {"max:i0 sub:i0,t0 equal:t1,0 exp_of_difference:i0,t0 where:t2,0,t3 sum:t4 as_number:t2 sum:t6 sub:t7,1 add:t5,t8 log1p:t9 sub:t1,t10 out:t11,t0,t9",
      "mss",
      0, 1, 24,
-     {{NULL, g41_f32_in_double, g41_f32_plain}, {NULL, NULL, NULL}, {g41_f16_settled, NULL, NULL}, {g41_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g41_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g41_f16_in_double_columns, NULL}, {NULL, g41_bf16_in_double_columns, NULL}},
+     {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {g43_f16_settled, NULL, NULL}, {g43_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g43_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g43_f16_in_double_columns, NULL}, {NULL, g43_bf16_in_double_columns, NULL}},
      NULL},
     {"minimum:i0,0 abs:i0 neg:t1 exp:t2 log1p:t3 sub:t0,t4",
      "",
      0, 0, 0,
-     {{NULL, g42_f32_in_double, g42_f32_plain}, {NULL, NULL, NULL}, {g42_f16_settled, NULL, NULL}, {g42_bf16_settled, NULL, NULL}},
+     {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, NULL}, {g44_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:-1,i1 add:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g43_f32_in_double, g43_f32_plain}, {NULL, NULL, NULL}, {g43_f16_settled, NULL, g43_f16_plain}, {g43_bf16_settled, NULL, g43_bf16_plain}},
+     {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, g45_f16_plain}, {g45_bf16_settled, NULL, g45_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:-1,i1 sub:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g44_f32_in_double, g44_f32_plain}, {NULL, NULL, NULL}, {g44_f16_settled, NULL, g44_f16_plain}, {g44_bf16_settled, NULL, g44_bf16_plain}},
+     {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, g46_f16_plain}, {g46_bf16_settled, NULL, g46_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0,i1 add:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g45_f32_in_double, g45_f32_plain}, {NULL, NULL, NULL}, {g45_f16_settled, NULL, NULL}, {g45_bf16_settled, NULL, NULL}},
+     {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, NULL}, {g47_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0,i1 sub:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g46_f32_in_double, g46_f32_plain}, {NULL, NULL, NULL}, {g46_f16_settled, NULL, NULL}, {g46_bf16_settled, NULL, NULL}},
+     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, NULL}, {g48_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0.5,i1 add:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g47_f32_in_double, g47_f32_plain}, {NULL, NULL, NULL}, {g47_f16_settled, NULL, g47_f16_plain}, {g47_bf16_settled, NULL, g47_bf16_plain}},
+     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, g49_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:0.5,i1 sub:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g48_f32_in_double, g48_f32_plain}, {NULL, NULL, NULL}, {g48_f16_settled, NULL, g48_f16_plain}, {g48_bf16_settled, NULL, g48_bf16_plain}},
+     {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, g50_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:2,i1 add:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g49_f32_in_double, g49_f32_plain}, {NULL, NULL, NULL}, {g49_f16_settled, NULL, g49_f16_plain}, {g49_bf16_settled, NULL, NULL}},
+     {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, g51_f16_plain}, {g51_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:2,i1 sub:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g50_f32_in_double, g50_f32_plain}, {NULL, NULL, NULL}, {g50_f16_settled, NULL, g50_f16_plain}, {g50_bf16_settled, NULL, NULL}},
+     {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, g52_f16_plain}, {g52_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,-1",
      "",
      0, 0, 0,
-     {{NULL, g51_f32_in_double, g51_f32_plain}, {NULL, NULL, NULL}, {g51_f16_settled, NULL, g51_f16_plain}, {g51_bf16_settled, NULL, g51_bf16_plain}},
+     {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, g53_f16_plain}, {g53_bf16_settled, NULL, g53_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,-1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
      1, 1, 8,
-     {{NULL, g52_f32_in_double, g52_f32_plain}, {NULL, NULL, NULL}, {g52_f16_settled, NULL, NULL}, {g52_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g52_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g52_f16_in_double_columns, NULL}, {NULL, g52_bf16_in_double_columns, NULL}},
-     NULL},
-    {"mul:i0,0",
-     "",
-     0, 0, 0,
-     {{NULL, g53_f32_in_double, g53_f32_plain}, {NULL, NULL, NULL}, {g53_f16_settled, NULL, g53_f16_plain}, {g53_bf16_settled, NULL, g53_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
-     "ms",
-     1, 1, 8,
      {{NULL, g54_f32_in_double, g54_f32_plain}, {NULL, NULL, NULL}, {g54_f16_settled, NULL, NULL}, {g54_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g54_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g54_f16_in_double_columns, NULL}, {NULL, g54_bf16_in_double_columns, NULL}},
      NULL},
-    {"mul:i0,0.5",
+    {"mul:i0,0",
      "",
      0, 0, 0,
      {{NULL, g55_f32_in_double, g55_f32_plain}, {NULL, NULL, NULL}, {g55_f16_settled, NULL, g55_f16_plain}, {g55_bf16_settled, NULL, g55_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"mul:i0,2",
-     "",
-     0, 0, 0,
-     {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, g56_f16_plain}, {g56_bf16_settled, NULL, g56_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+    {"mul:i0,0 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
+     "ms",
+     1, 1, 8,
+     {{NULL, g56_f32_in_double, g56_f32_plain}, {NULL, NULL, NULL}, {g56_f16_settled, NULL, NULL}, {g56_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g56_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g56_f16_in_double_columns, NULL}, {NULL, g56_bf16_in_double_columns, NULL}},
      NULL},
-    {"mul:i0,i1",
+    {"mul:i0,0.5",
      "",
      0, 0, 0,
      {{NULL, g57_f32_in_double, g57_f32_plain}, {NULL, NULL, NULL}, {g57_f16_settled, NULL, g57_f16_plain}, {g57_bf16_settled, NULL, g57_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
+    {"mul:i0,2",
+     "",
+     0, 0, 0,
+     {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, g58_f16_plain}, {g58_bf16_settled, NULL, g58_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"mul:i0,i1",
+     "",
+     0, 0, 0,
+     {{NULL, g59_f32_in_double, g59_f32_plain}, {NULL, NULL, NULL}, {g59_f16_settled, NULL, g59_f16_plain}, {g59_bf16_settled, NULL, g59_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
     {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2",
-     "s",
-     0, 0, 4,
-     {{NULL, g58_f32_in_double, g58_f32_plain}, {NULL, NULL, NULL}, {g58_f16_settled, NULL, NULL}, {g58_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g58_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g58_f16_in_double_columns, NULL}, {NULL, g58_bf16_in_double_columns, NULL}},
-     NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",
-     "s",
-     0, 0, 4,
-     {{NULL, g59_f32_in_double, g59_f32_plain}, {NULL, NULL, NULL}, {g59_f16_settled, NULL, NULL}, {g59_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g59_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g59_f16_in_double_columns, NULL}, {NULL, g59_bf16_in_double_columns, NULL}},
-     NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
      "s",
      0, 0, 4,
      {{NULL, g60_f32_in_double, g60_f32_plain}, {NULL, NULL, NULL}, {g60_f16_settled, NULL, NULL}, {g60_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g60_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g60_f16_in_double_columns, NULL}, {NULL, g60_bf16_in_double_columns, NULL}},
      NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,-1 where:m2,0,t4",
      "s",
      0, 0, 4,
      {{NULL, g61_f32_in_double, g61_f32_plain}, {NULL, NULL, NULL}, {g61_f16_settled, NULL, NULL}, {g61_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g61_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g61_f16_in_double_columns, NULL}, {NULL, g61_bf16_in_double_columns, NULL}},
      NULL},
-    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,0 where:m2,0,t4",
      "s",
      0, 0, 4,
      {{NULL, g62_f32_in_double, g62_f32_plain}, {NULL, NULL, NULL}, {g62_f16_settled, NULL, NULL}, {g62_bf16_settled, NULL, NULL}},
      {{NULL, NULL, g62_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g62_f16_in_double_columns, NULL}, {NULL, g62_bf16_in_double_columns, NULL}},
      NULL},
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 mul:t3,k0 where:m2,0,t4",
+     "s",
+     0, 0, 4,
+     {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, NULL}, {g63_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g63_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g63_f16_in_double_columns, NULL}, {NULL, g63_bf16_in_double_columns, NULL}},
+     NULL},
+    {"mul:i0,i1 sum:t0 mul:t1,i1 sub:t0,t2 where:m2,0,t3",
+     "s",
+     0, 0, 4,
+     {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g64_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g64_f16_in_double_columns, NULL}, {NULL, g64_bf16_in_double_columns, NULL}},
+     NULL},
     {"mul:i0,k0",
      "",
      0, 0, 0,
-     {{NULL, g63_f32_in_double, g63_f32_plain}, {NULL, NULL, NULL}, {g63_f16_settled, NULL, g63_f16_plain}, {g63_bf16_settled, NULL, g63_bf16_plain}},
+     {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, g65_f16_plain}, {g65_bf16_settled, NULL, g65_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:i0,k1 where:m1,k0,t0 max:t1 exp_of_difference:t1,t2 sum:t3 div:t3,t4",
      "ms",
      1, 1, 8,
-     {{NULL, g64_f32_in_double, g64_f32_plain}, {NULL, NULL, NULL}, {g64_f16_settled, NULL, NULL}, {g64_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, g64_f16_in_double_columns, NULL}, {NULL, g64_bf16_in_double_columns, NULL}},
+     {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, NULL}, {g66_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, g66_f16_in_double_columns, NULL}, {NULL, g66_bf16_in_double_columns, NULL}},
+     NULL},
+    {"mul:i0,x0",
+     "",
+     0, 0, 0,
+     {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {g67_f16_settled, NULL, g67_f16_plain}, {g67_bf16_settled, NULL, g67_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:k0,i1 add:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g65_f32_in_double, g65_f32_plain}, {NULL, NULL, NULL}, {g65_f16_settled, NULL, NULL}, {g65_bf16_settled, NULL, NULL}},
+     {{NULL, g68_f32_in_double, g68_f32_plain}, {NULL, NULL, NULL}, {g68_f16_settled, NULL, NULL}, {g68_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"mul:k0,i1 sub:i0,t0",
      "",
      0, 0, 0,
-     {{NULL, g66_f32_in_double, g66_f32_plain}, {NULL, NULL, NULL}, {g66_f16_settled, NULL, NULL}, {g66_bf16_settled, NULL, NULL}},
+     {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {g69_f16_settled, NULL, NULL}, {g69_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"mul:x0,i1",
+     "",
+     0, 0, 0,
+     {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {g70_f16_settled, NULL, g70_f16_plain}, {g70_bf16_settled, NULL, g70_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12",
      "",
      0, 0, 0,
-     {{NULL, g67_f32_in_double, g67_f32_plain}, {NULL, NULL, NULL}, {g67_f16_settled, NULL, NULL}, {g67_bf16_settled, NULL, NULL}},
+     {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {g71_f16_settled, NULL, NULL}, {g71_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13",
      "s",
      0, 0, 0,
-     {{NULL, g68_f32_in_double, g68_f32_plain}, {NULL, NULL, NULL}, {NULL, g68_f16_in_double, NULL}, {NULL, g68_bf16_in_double, NULL}},
-     {{NULL, g68_f32_in_double_columns, g68_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g68_f16_in_double_columns, NULL}, {NULL, g68_bf16_in_double_columns, NULL}},
-     g68_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
-     "s",
-     0, 0, 0,
-     {{NULL, g69_f32_in_double, g69_f32_plain}, {NULL, NULL, NULL}, {NULL, g69_f16_in_double, NULL}, {NULL, g69_bf16_in_double, NULL}},
-     {{NULL, g69_f32_in_double_columns, g69_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g69_f16_in_double_columns, NULL}, {NULL, g69_bf16_in_double_columns, NULL}},
-     g69_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
-     "",
-     0, 0, 0,
-     {{NULL, g70_f32_in_double, g70_f32_plain}, {NULL, NULL, NULL}, {g70_f16_settled, NULL, NULL}, {g70_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14",
-     "s",
-     0, 0, 0,
-     {{NULL, g71_f32_in_double, g71_f32_plain}, {NULL, NULL, NULL}, {NULL, g71_f16_in_double, NULL}, {NULL, g71_bf16_in_double, NULL}},
-     {{NULL, g71_f32_in_double_columns, g71_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g71_f16_in_double_columns, NULL}, {NULL, g71_bf16_in_double_columns, NULL}},
-     g71_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
-     "s",
-     0, 0, 0,
      {{NULL, g72_f32_in_double, g72_f32_plain}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double, NULL}, {NULL, g72_bf16_in_double, NULL}},
      {{NULL, g72_f32_in_double_columns, g72_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g72_f16_in_double_columns, NULL}, {NULL, g72_bf16_in_double_columns, NULL}},
      g72_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
-     "",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i2 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 sum:t13 div:t14,k0",
+     "s",
      0, 0, 0,
-     {{NULL, g73_f32_in_double, g73_f32_plain}, {NULL, NULL, NULL}, {g73_f16_settled, NULL, NULL}, {g73_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
+     {{NULL, g73_f32_in_double, g73_f32_plain}, {NULL, NULL, NULL}, {NULL, g73_f16_in_double, NULL}, {NULL, g73_bf16_in_double, NULL}},
+     {{NULL, g73_f32_in_double_columns, g73_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g73_f16_in_double_columns, NULL}, {NULL, g73_bf16_in_double_columns, NULL}},
+     g73_finish},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2",
      "",
      0, 0, 0,
      {{NULL, g74_f32_in_double, g74_f32_plain}, {NULL, NULL, NULL}, {g74_f16_settled, NULL, NULL}, {g74_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14",
      "s",
      0, 0, 0,
      {{NULL, g75_f32_in_double, g75_f32_plain}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double, NULL}, {NULL, g75_bf16_in_double, NULL}},
      {{NULL, g75_f32_in_double_columns, g75_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g75_f16_in_double_columns, NULL}, {NULL, g75_bf16_in_double_columns, NULL}},
      g75_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 mul:t7,i3 sub:1,i1 maximum:0,i0 add:t10,t5 mul:t9,t11 add:t8,t12 mul:t13,i2 sum:t14 div:t15,k0",
      "s",
      0, 0, 0,
      {{NULL, g76_f32_in_double, g76_f32_plain}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double, NULL}, {NULL, g76_bf16_in_double, NULL}},
      {{NULL, g76_f32_in_double_columns, g76_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g76_f16_in_double_columns, NULL}, {NULL, g76_bf16_in_double_columns, NULL}},
      g76_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
-     "s",
-     0, 0, 0,
-     {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double, NULL}, {NULL, g77_bf16_in_double, NULL}},
-     {{NULL, g77_f32_in_double_columns, g77_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g77_f16_in_double_columns, NULL}, {NULL, g77_bf16_in_double_columns, NULL}},
-     g77_finish},
-    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
-     "s",
-     0, 0, 0,
-     {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double, NULL}, {NULL, g78_bf16_in_double, NULL}},
-     {{NULL, g78_f32_in_double_columns, g78_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g78_f16_in_double_columns, NULL}, {NULL, g78_bf16_in_double_columns, NULL}},
-     g78_finish},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11",
      "",
      0, 0, 0,
-     {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {g79_f16_settled, NULL, NULL}, {g79_bf16_settled, NULL, NULL}},
+     {{NULL, g77_f32_in_double, g77_f32_plain}, {NULL, NULL, NULL}, {g77_f16_settled, NULL, NULL}, {g77_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2",
+     "",
+     0, 0, 0,
+     {{NULL, g78_f32_in_double, g78_f32_plain}, {NULL, NULL, NULL}, {g78_f16_settled, NULL, NULL}, {g78_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13",
+     "s",
+     0, 0, 0,
+     {{NULL, g79_f32_in_double, g79_f32_plain}, {NULL, NULL, NULL}, {NULL, g79_f16_in_double, NULL}, {NULL, g79_bf16_in_double, NULL}},
+     {{NULL, g79_f32_in_double_columns, g79_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g79_f16_in_double_columns, NULL}, {NULL, g79_bf16_in_double_columns, NULL}},
+     g79_finish},
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 mul:t12,i2 sum:t13 div:t14,k0",
      "s",
      0, 0, 0,
      {{NULL, g80_f32_in_double, g80_f32_plain}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double, NULL}, {NULL, g80_bf16_in_double, NULL}},
      {{NULL, g80_f32_in_double_columns, g80_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g80_f16_in_double_columns, NULL}, {NULL, g80_bf16_in_double_columns, NULL}},
      g80_finish},
-    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12",
      "s",
      0, 0, 0,
      {{NULL, g81_f32_in_double, g81_f32_plain}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double, NULL}, {NULL, g81_bf16_in_double, NULL}},
      {{NULL, g81_f32_in_double_columns, g81_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g81_f16_in_double_columns, NULL}, {NULL, g81_bf16_in_double_columns, NULL}},
      g81_finish},
-    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10",
-     "",
+    {"neg:i0 maximum:0,t0 abs:i0 neg:t2 exp:t3 log1p:t4 add:t1,t5 mul:i1,t6 sub:1,i1 maximum:0,i0 add:t9,t5 mul:t8,t10 add:t7,t11 sum:t12 div:t13,k0",
+     "s",
      0, 0, 0,
-     {{NULL, g82_f32_in_double, g82_f32_plain}, {NULL, NULL, NULL}, {g82_f16_settled, NULL, NULL}, {g82_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
+     {{NULL, g82_f32_in_double, g82_f32_plain}, {NULL, NULL, NULL}, {NULL, g82_f16_in_double, NULL}, {NULL, g82_bf16_in_double, NULL}},
+     {{NULL, g82_f32_in_double_columns, g82_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g82_f16_in_double_columns, NULL}, {NULL, g82_bf16_in_double_columns, NULL}},
+     g82_finish},
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7",
      "",
      0, 0, 0,
      {{NULL, g83_f32_in_double, g83_f32_plain}, {NULL, NULL, NULL}, {g83_f16_settled, NULL, NULL}, {g83_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
-     "",
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8",
+     "s",
      0, 0, 0,
-     {{NULL, g84_f32_in_double, g84_f32_plain}, {NULL, NULL, NULL}, {g84_f16_settled, NULL, NULL}, {g84_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
-     "",
+     {{NULL, g84_f32_in_double, g84_f32_plain}, {NULL, NULL, NULL}, {NULL, g84_f16_in_double, NULL}, {NULL, g84_bf16_in_double, NULL}},
+     {{NULL, g84_f32_in_double_columns, g84_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g84_f16_in_double_columns, NULL}, {NULL, g84_bf16_in_double_columns, NULL}},
+     g84_finish},
+    {"neg:i1 mul:t0,i0 maximum:0,t1 abs:i1 neg:t3 abs:i0 exp_of_product:t4,t5 log1p:t6 add:t2,t7 sum:t8 div:t9,k0",
+     "s",
      0, 0, 0,
-     {{NULL, g85_f32_in_double, g85_f32_plain}, {NULL, NULL, NULL}, {g85_f16_settled, NULL, NULL}, {g85_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
+     {{NULL, g85_f32_in_double, g85_f32_plain}, {NULL, NULL, NULL}, {NULL, g85_f16_in_double, NULL}, {NULL, g85_bf16_in_double, NULL}},
+     {{NULL, g85_f32_in_double_columns, g85_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g85_f16_in_double_columns, NULL}, {NULL, g85_bf16_in_double_columns, NULL}},
+     g85_finish},
+    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10",
      "",
      0, 0, 0,
      {{NULL, g86_f32_in_double, g86_f32_plain}, {NULL, NULL, NULL}, {g86_f16_settled, NULL, NULL}, {g86_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
+    {"neg:i2 mul:t0,i1 less:0,t1 abs:i2 neg:t3 abs:i1 exp_of_product:t4,t5 where:t2,1,t6 add:1,t6 div:t7,t8 mul:t0,t9 mul:i0,t10 div:t11,k0",
      "",
      0, 0, 0,
      {{NULL, g87_f32_in_double, g87_f32_plain}, {NULL, NULL, NULL}, {g87_f16_settled, NULL, NULL}, {g87_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12",
      "",
      0, 0, 0,
      {{NULL, g88_f32_in_double, g88_f32_plain}, {NULL, NULL, NULL}, {g88_f16_settled, NULL, NULL}, {g88_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i3 sub:t6,t9 add:1,t4 div:t10,t11 mul:i0,t12 div:t13,k0",
      "",
      0, 0, 0,
      {{NULL, g89_f32_in_double, g89_f32_plain}, {NULL, NULL, NULL}, {g89_f16_settled, NULL, NULL}, {g89_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13",
      "",
      0, 0, 0,
      {{NULL, g90_f32_in_double, g90_f32_plain}, {NULL, NULL, NULL}, {g90_f16_settled, NULL, NULL}, {g90_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 mul:t8,i4 sub:t6,t9 add:1,t4 div:t10,t11 mul:t12,i3 mul:i0,t13 div:t14,k0",
      "",
      0, 0, 0,
      {{NULL, g91_f32_in_double, g91_f32_plain}, {NULL, NULL, NULL}, {g91_f16_settled, NULL, NULL}, {g91_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11",
+     "",
+     0, 0, 0,
+     {{NULL, g92_f32_in_double, g92_f32_plain}, {NULL, NULL, NULL}, {g92_f16_settled, NULL, NULL}, {g92_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:i0,t11 div:t12,k0",
+     "",
+     0, 0, 0,
+     {{NULL, g93_f32_in_double, g93_f32_plain}, {NULL, NULL, NULL}, {g93_f16_settled, NULL, NULL}, {g93_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12",
+     "",
+     0, 0, 0,
+     {{NULL, g94_f32_in_double, g94_f32_plain}, {NULL, NULL, NULL}, {g94_f16_settled, NULL, NULL}, {g94_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:1,i2 less:0,i1 abs:i1 neg:t2 exp:t3 where:t1,1,t4 mul:t0,t5 where:t1,t4,1 mul:i2,t7 sub:t6,t8 add:1,t4 div:t9,t10 mul:t11,i3 mul:i0,t12 div:t13,k0",
+     "",
+     0, 0, 0,
+     {{NULL, g95_f32_in_double, g95_f32_plain}, {NULL, NULL, NULL}, {g95_f16_settled, NULL, NULL}, {g95_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
     {"sub:i0,-0.5",
-     "",
-     0, 0, 0,
-     {{NULL, g92_f32_in_double, g92_f32_plain}, {NULL, NULL, NULL}, {g92_f16_settled, NULL, g92_f16_plain}, {g92_bf16_settled, NULL, g92_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i0,-1",
-     "",
-     0, 0, 0,
-     {{NULL, g93_f32_in_double, g93_f32_plain}, {NULL, NULL, NULL}, {g93_f16_settled, NULL, g93_f16_plain}, {g93_bf16_settled, NULL, g93_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i0,0",
-     "",
-     0, 0, 0,
-     {{NULL, g94_f32_in_double, g94_f32_plain}, {NULL, NULL, NULL}, {g94_f16_settled, NULL, g94_f16_plain}, {g94_bf16_settled, NULL, g94_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i0,0.5",
-     "",
-     0, 0, 0,
-     {{NULL, g95_f32_in_double, g95_f32_plain}, {NULL, NULL, NULL}, {g95_f16_settled, NULL, g95_f16_plain}, {g95_bf16_settled, NULL, g95_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i0,1",
      "",
      0, 0, 0,
      {{NULL, g96_f32_in_double, g96_f32_plain}, {NULL, NULL, NULL}, {g96_f16_settled, NULL, g96_f16_plain}, {g96_bf16_settled, NULL, g96_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,2",
+    {"sub:i0,-1",
      "",
      0, 0, 0,
      {{NULL, g97_f32_in_double, g97_f32_plain}, {NULL, NULL, NULL}, {g97_f16_settled, NULL, g97_f16_plain}, {g97_bf16_settled, NULL, g97_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,i1",
+    {"sub:i0,0",
      "",
      0, 0, 0,
      {{NULL, g98_f32_in_double, g98_f32_plain}, {NULL, NULL, NULL}, {g98_f16_settled, NULL, g98_f16_plain}, {g98_bf16_settled, NULL, g98_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,i1 abs:t0",
+    {"sub:i0,0.5",
      "",
      0, 0, 0,
      {{NULL, g99_f32_in_double, g99_f32_plain}, {NULL, NULL, NULL}, {g99_f16_settled, NULL, g99_f16_plain}, {g99_bf16_settled, NULL, g99_bf16_plain}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
+    {"sub:i0,1",
+     "",
+     0, 0, 0,
+     {{NULL, g100_f32_in_double, g100_f32_plain}, {NULL, NULL, NULL}, {g100_f16_settled, NULL, g100_f16_plain}, {g100_bf16_settled, NULL, g100_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:i0,2",
+     "",
+     0, 0, 0,
+     {{NULL, g101_f32_in_double, g101_f32_plain}, {NULL, NULL, NULL}, {g101_f16_settled, NULL, g101_f16_plain}, {g101_bf16_settled, NULL, g101_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:i0,i1",
+     "",
+     0, 0, 0,
+     {{NULL, g102_f32_in_double, g102_f32_plain}, {NULL, NULL, NULL}, {g102_f16_settled, NULL, g102_f16_plain}, {g102_bf16_settled, NULL, g102_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:i0,i1 abs:t0",
+     "",
+     0, 0, 0,
+     {{NULL, g103_f32_in_double, g103_f32_plain}, {NULL, NULL, NULL}, {g103_f16_settled, NULL, g103_f16_plain}, {g103_bf16_settled, NULL, g103_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6",
      "",
      0, 0, 0,
-     {{NULL, g100_f32_in_double, g100_f32_plain}, {NULL, NULL, NULL}, {g100_f16_settled, NULL, NULL}, {g100_bf16_settled, NULL, NULL}},
+     {{NULL, g104_f32_in_double, g104_f32_plain}, {NULL, NULL, NULL}, {g104_f16_settled, NULL, NULL}, {g104_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7",
      "s",
      0, 0, 0,
-     {{NULL, g101_f32_in_double, g101_f32_plain}, {NULL, NULL, NULL}, {NULL, g101_f16_in_double, NULL}, {NULL, g101_bf16_in_double, NULL}},
-     {{NULL, g101_f32_in_double_columns, g101_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g101_f16_in_double_columns, NULL}, {NULL, g101_bf16_in_double_columns, NULL}},
-     g101_finish},
+     {{NULL, g105_f32_in_double, g105_f32_plain}, {NULL, NULL, NULL}, {NULL, g105_f16_in_double, NULL}, {NULL, g105_bf16_in_double, NULL}},
+     {{NULL, g105_f32_in_double_columns, g105_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g105_f16_in_double_columns, NULL}, {NULL, g105_bf16_in_double_columns, NULL}},
+     g105_finish},
     {"sub:i0,i1 abs:t0 less:t1,0 mul:0.5,t1 div:t1,0 mul:t3,t4 sub:t1,0 where:t2,t5,t6 sum:t7 div:t8,k0",
      "s",
      0, 0, 0,
-     {{NULL, g102_f32_in_double, g102_f32_plain}, {NULL, NULL, NULL}, {NULL, g102_f16_in_double, NULL}, {NULL, g102_bf16_in_double, NULL}},
-     {{NULL, g102_f32_in_double_columns, g102_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g102_f16_in_double_columns, NULL}, {NULL, g102_bf16_in_double_columns, NULL}},
-     g102_finish},
+     {{NULL, g106_f32_in_double, g106_f32_plain}, {NULL, NULL, NULL}, {NULL, g106_f16_in_double, NULL}, {NULL, g106_bf16_in_double, NULL}},
+     {{NULL, g106_f32_in_double_columns, g106_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g106_f16_in_double_columns, NULL}, {NULL, g106_bf16_in_double_columns, NULL}},
+     g106_finish},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5",
      "",
      0, 0, 0,
-     {{NULL, g103_f32_in_double, g103_f32_plain}, {NULL, NULL, NULL}, {g103_f16_settled, NULL, NULL}, {g103_bf16_settled, NULL, NULL}},
+     {{NULL, g107_f32_in_double, g107_f32_plain}, {NULL, NULL, NULL}, {g107_f16_settled, NULL, NULL}, {g107_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
     {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6",
      "s",
      0, 0, 0,
-     {{NULL, g104_f32_in_double, g104_f32_plain}, {NULL, NULL, NULL}, {NULL, g104_f16_in_double, NULL}, {NULL, g104_bf16_in_double, NULL}},
-     {{NULL, g104_f32_in_double_columns, g104_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g104_f16_in_double_columns, NULL}, {NULL, g104_bf16_in_double_columns, NULL}},
-     g104_finish},
-    {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0",
-     "s",
-     0, 0, 0,
-     {{NULL, g105_f32_in_double, g105_f32_plain}, {NULL, NULL, NULL}, {NULL, g105_f16_in_double, NULL}, {NULL, g105_bf16_in_double, NULL}},
-     {{NULL, g105_f32_in_double_columns, g105_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g105_f16_in_double_columns, NULL}, {NULL, g105_bf16_in_double_columns, NULL}},
-     g105_finish},
-    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6",
-     "",
-     0, 0, 0,
-     {{NULL, g106_f32_in_double, g106_f32_plain}, {NULL, NULL, NULL}, {g106_f16_settled, NULL, NULL}, {g106_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7",
-     "s",
-     0, 0, 0,
-     {{NULL, g107_f32_in_double, g107_f32_plain}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double, NULL}, {NULL, g107_bf16_in_double, NULL}},
-     {{NULL, g107_f32_in_double_columns, g107_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g107_f16_in_double_columns, NULL}, {NULL, g107_bf16_in_double_columns, NULL}},
-     g107_finish},
-    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2",
-     "s",
-     0, 0, 0,
      {{NULL, g108_f32_in_double, g108_f32_plain}, {NULL, NULL, NULL}, {NULL, g108_f16_in_double, NULL}, {NULL, g108_bf16_in_double, NULL}},
      {{NULL, g108_f32_in_double_columns, g108_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g108_f16_in_double_columns, NULL}, {NULL, g108_bf16_in_double_columns, NULL}},
      g108_finish},
-    {"sub:i0,i1 abs:t0 sum:t1",
+    {"sub:i0,i1 abs:t0 less:t1,1 mul:0.5,t1 mul:t3,t1 sub:t1,0.5 where:t2,t4,t5 sum:t6 div:t7,k0",
      "s",
      0, 0, 0,
      {{NULL, g109_f32_in_double, g109_f32_plain}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double, NULL}, {NULL, g109_bf16_in_double, NULL}},
      {{NULL, g109_f32_in_double_columns, g109_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g109_f16_in_double_columns, NULL}, {NULL, g109_bf16_in_double_columns, NULL}},
      g109_finish},
-    {"sub:i0,i1 abs:t0 sum:t1 div:t2,k0",
-     "s",
-     0, 0, 0,
-     {{NULL, g110_f32_in_double, g110_f32_plain}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double, NULL}, {NULL, g110_bf16_in_double, NULL}},
-     {{NULL, g110_f32_in_double_columns, g110_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g110_f16_in_double_columns, NULL}, {NULL, g110_bf16_in_double_columns, NULL}},
-     g110_finish},
-    {"sub:i0,i1 square:t0",
+    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6",
      "",
      0, 0, 0,
-     {{NULL, g111_f32_in_double, g111_f32_plain}, {NULL, NULL, NULL}, {g111_f16_settled, NULL, NULL}, {g111_bf16_settled, NULL, NULL}},
+     {{NULL, g110_f32_in_double, g110_f32_plain}, {NULL, NULL, NULL}, {g110_f16_settled, NULL, NULL}, {g110_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i0,i1 square:t0 sum:t1",
+    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7",
+     "s",
+     0, 0, 0,
+     {{NULL, g111_f32_in_double, g111_f32_plain}, {NULL, NULL, NULL}, {NULL, g111_f16_in_double, NULL}, {NULL, g111_bf16_in_double, NULL}},
+     {{NULL, g111_f32_in_double_columns, g111_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g111_f16_in_double_columns, NULL}, {NULL, g111_bf16_in_double_columns, NULL}},
+     g111_finish},
+    {"sub:i0,i1 abs:t0 less:t1,k0 mul:0.5,t1 div:t1,k0 mul:t3,t4 sub:t1,k1 where:t2,t5,t6 sum:t7 div:t8,k2",
      "s",
      0, 0, 0,
      {{NULL, g112_f32_in_double, g112_f32_plain}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double, NULL}, {NULL, g112_bf16_in_double, NULL}},
      {{NULL, g112_f32_in_double_columns, g112_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g112_f16_in_double_columns, NULL}, {NULL, g112_bf16_in_double_columns, NULL}},
      g112_finish},
-    {"sub:i0,i1 square:t0 sum:t1 div:t2,k0",
+    {"sub:i0,i1 abs:t0 sum:t1",
      "s",
      0, 0, 0,
      {{NULL, g113_f32_in_double, g113_f32_plain}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double, NULL}, {NULL, g113_bf16_in_double, NULL}},
      {{NULL, g113_f32_in_double_columns, g113_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g113_f16_in_double_columns, NULL}, {NULL, g113_bf16_in_double_columns, NULL}},
      g113_finish},
-    {"sub:i0,k0",
-     "",
+    {"sub:i0,i1 abs:t0 sum:t1 div:t2,k0",
+     "s",
      0, 0, 0,
-     {{NULL, g114_f32_in_double, g114_f32_plain}, {NULL, NULL, NULL}, {g114_f16_settled, NULL, g114_f16_plain}, {g114_bf16_settled, NULL, g114_bf16_plain}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
+     {{NULL, g114_f32_in_double, g114_f32_plain}, {NULL, NULL, NULL}, {NULL, g114_f16_in_double, NULL}, {NULL, g114_bf16_in_double, NULL}},
+     {{NULL, g114_f32_in_double_columns, g114_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g114_f16_in_double_columns, NULL}, {NULL, g114_bf16_in_double_columns, NULL}},
+     g114_finish},
+    {"sub:i0,i1 square:t0",
      "",
      0, 0, 0,
      {{NULL, g115_f32_in_double, g115_f32_plain}, {NULL, NULL, NULL}, {g115_f16_settled, NULL, NULL}, {g115_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
-     "",
+    {"sub:i0,i1 square:t0 sum:t1",
+     "s",
      0, 0, 0,
-     {{NULL, g116_f32_in_double, g116_f32_plain}, {NULL, NULL, NULL}, {g116_f16_settled, NULL, NULL}, {g116_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9",
+     {{NULL, g116_f32_in_double, g116_f32_plain}, {NULL, NULL, NULL}, {NULL, g116_f16_in_double, NULL}, {NULL, g116_bf16_in_double, NULL}},
+     {{NULL, g116_f32_in_double_columns, g116_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g116_f16_in_double_columns, NULL}, {NULL, g116_bf16_in_double_columns, NULL}},
+     g116_finish},
+    {"sub:i0,i1 square:t0 sum:t1 div:t2,k0",
      "s",
      0, 0, 0,
      {{NULL, g117_f32_in_double, g117_f32_plain}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double, NULL}, {NULL, g117_bf16_in_double, NULL}},
      {{NULL, g117_f32_in_double_columns, g117_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g117_f16_in_double_columns, NULL}, {NULL, g117_bf16_in_double_columns, NULL}},
      g117_finish},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1",
-     "s",
+    {"sub:i0,k0",
+     "",
      0, 0, 0,
-     {{NULL, g118_f32_in_double, g118_f32_plain}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double, NULL}, {NULL, g118_bf16_in_double, NULL}},
-     {{NULL, g118_f32_in_double_columns, g118_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g118_f16_in_double_columns, NULL}, {NULL, g118_bf16_in_double_columns, NULL}},
-     g118_finish},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8",
-     "s",
+     {{NULL, g118_f32_in_double, g118_f32_plain}, {NULL, NULL, NULL}, {g118_f16_settled, NULL, g118_f16_plain}, {g118_bf16_settled, NULL, g118_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:i0,x0",
+     "",
      0, 0, 0,
-     {{NULL, g119_f32_in_double, g119_f32_plain}, {NULL, NULL, NULL}, {NULL, g119_f16_in_double, NULL}, {NULL, g119_bf16_in_double, NULL}},
-     {{NULL, g119_f32_in_double_columns, g119_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g119_f16_in_double_columns, NULL}, {NULL, g119_bf16_in_double_columns, NULL}},
-     g119_finish},
-    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1",
-     "s",
+     {{NULL, g119_f32_in_double, g119_f32_plain}, {NULL, NULL, NULL}, {g119_f16_settled, NULL, g119_f16_plain}, {g119_bf16_settled, NULL, g119_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7",
+     "",
      0, 0, 0,
-     {{NULL, g120_f32_in_double, g120_f32_plain}, {NULL, NULL, NULL}, {NULL, g120_f16_in_double, NULL}, {NULL, g120_bf16_in_double, NULL}},
-     {{NULL, g120_f32_in_double_columns, g120_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g120_f16_in_double_columns, NULL}, {NULL, g120_bf16_in_double_columns, NULL}},
-     g120_finish},
-    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5",
+     {{NULL, g120_f32_in_double, g120_f32_plain}, {NULL, NULL, NULL}, {g120_f16_settled, NULL, NULL}, {g120_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2",
      "",
      0, 0, 0,
      {{NULL, g121_f32_in_double, g121_f32_plain}, {NULL, NULL, NULL}, {g121_f16_settled, NULL, NULL}, {g121_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0",
-     "",
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9",
+     "s",
      0, 0, 0,
-     {{NULL, g122_f32_in_double, g122_f32_plain}, {NULL, NULL, NULL}, {g122_f16_settled, NULL, NULL}, {g122_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4",
-     "",
+     {{NULL, g122_f32_in_double, g122_f32_plain}, {NULL, NULL, NULL}, {NULL, g122_f16_in_double, NULL}, {NULL, g122_bf16_in_double, NULL}},
+     {{NULL, g122_f32_in_double_columns, g122_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g122_f16_in_double_columns, NULL}, {NULL, g122_bf16_in_double_columns, NULL}},
+     g122_finish},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 mul:t8,i2 sum:t9 div:t10,k1",
+     "s",
      0, 0, 0,
-     {{NULL, g123_f32_in_double, g123_f32_plain}, {NULL, NULL, NULL}, {g123_f16_settled, NULL, NULL}, {g123_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0",
-     "",
+     {{NULL, g123_f32_in_double, g123_f32_plain}, {NULL, NULL, NULL}, {NULL, g123_f16_in_double, NULL}, {NULL, g123_bf16_in_double, NULL}},
+     {{NULL, g123_f32_in_double_columns, g123_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g123_f16_in_double_columns, NULL}, {NULL, g123_bf16_in_double_columns, NULL}},
+     g123_finish},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8",
+     "s",
      0, 0, 0,
-     {{NULL, g124_f32_in_double, g124_f32_plain}, {NULL, NULL, NULL}, {g124_f16_settled, NULL, NULL}, {g124_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5",
-     "",
+     {{NULL, g124_f32_in_double, g124_f32_plain}, {NULL, NULL, NULL}, {NULL, g124_f16_in_double, NULL}, {NULL, g124_bf16_in_double, NULL}},
+     {{NULL, g124_f32_in_double_columns, g124_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g124_f16_in_double_columns, NULL}, {NULL, g124_bf16_in_double_columns, NULL}},
+     g124_finish},
+    {"sub:i1,1 neg:i0 log1p:t1 maximum:t2,k0 mul:t0,t3 log:i0 maximum:t5,k0 mul:i1,t6 sub:t4,t7 sum:t8 div:t9,k1",
+     "s",
      0, 0, 0,
-     {{NULL, g125_f32_in_double, g125_f32_plain}, {NULL, NULL, NULL}, {g125_f16_settled, NULL, NULL}, {g125_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
-     NULL},
-    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1",
+     {{NULL, g125_f32_in_double, g125_f32_plain}, {NULL, NULL, NULL}, {NULL, g125_f16_in_double, NULL}, {NULL, g125_bf16_in_double, NULL}},
+     {{NULL, g125_f32_in_double_columns, g125_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g125_f16_in_double_columns, NULL}, {NULL, g125_bf16_in_double_columns, NULL}},
+     g125_finish},
+    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5",
      "",
      0, 0, 0,
      {{NULL, g126_f32_in_double, g126_f32_plain}, {NULL, NULL, NULL}, {g126_f16_settled, NULL, NULL}, {g126_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 mul:2,t0 mul:i0,t1",
+    {"sub:i1,i2 abs:t0 less:t1,0 div:t0,0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k0",
      "",
      0, 0, 0,
      {{NULL, g127_f32_in_double, g127_f32_plain}, {NULL, NULL, NULL}, {g127_f16_settled, NULL, NULL}, {g127_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0",
+    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4",
      "",
      0, 0, 0,
      {{NULL, g128_f32_in_double, g128_f32_plain}, {NULL, NULL, NULL}, {g128_f16_settled, NULL, NULL}, {g128_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sign:t0 mul:i0,t1",
+    {"sub:i1,i2 abs:t0 less:t1,1 sign:t0 where:t2,t0,t3 mul:i0,t4 div:t5,k0",
      "",
      0, 0, 0,
      {{NULL, g129_f32_in_double, g129_f32_plain}, {NULL, NULL, NULL}, {g129_f16_settled, NULL, NULL}, {g129_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0",
+    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5",
      "",
      0, 0, 0,
      {{NULL, g130_f32_in_double, g130_f32_plain}, {NULL, NULL, NULL}, {g130_f16_settled, NULL, NULL}, {g130_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4",
+    {"sub:i1,i2 abs:t0 less:t1,k0 div:t0,k0 sign:t0 where:t2,t3,t4 mul:i0,t5 div:t6,k1",
      "",
      0, 0, 0,
      {{NULL, g131_f32_in_double, g131_f32_plain}, {NULL, NULL, NULL}, {g131_f16_settled, NULL, NULL}, {g131_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1",
+    {"sub:i1,i2 mul:2,t0 mul:i0,t1",
      "",
      0, 0, 0,
      {{NULL, g132_f32_in_double, g132_f32_plain}, {NULL, NULL, NULL}, {g132_f16_settled, NULL, NULL}, {g132_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5",
+    {"sub:i1,i2 mul:2,t0 mul:i0,t1 div:t2,k0",
      "",
      0, 0, 0,
      {{NULL, g133_f32_in_double, g133_f32_plain}, {NULL, NULL, NULL}, {g133_f16_settled, NULL, NULL}, {g133_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
-    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1",
+    {"sub:i1,i2 sign:t0 mul:i0,t1",
      "",
      0, 0, 0,
      {{NULL, g134_f32_in_double, g134_f32_plain}, {NULL, NULL, NULL}, {g134_f16_settled, NULL, NULL}, {g134_bf16_settled, NULL, NULL}},
      {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
      NULL},
+    {"sub:i1,i2 sign:t0 mul:i0,t1 div:t2,k0",
+     "",
+     0, 0, 0,
+     {{NULL, g135_f32_in_double, g135_f32_plain}, {NULL, NULL, NULL}, {g135_f16_settled, NULL, NULL}, {g135_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4",
+     "",
+     0, 0, 0,
+     {{NULL, g136_f32_in_double, g136_f32_plain}, {NULL, NULL, NULL}, {g136_f16_settled, NULL, NULL}, {g136_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:i0,t4 div:t5,k1",
+     "",
+     0, 0, 0,
+     {{NULL, g137_f32_in_double, g137_f32_plain}, {NULL, NULL, NULL}, {g137_f16_settled, NULL, NULL}, {g137_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5",
+     "",
+     0, 0, 0,
+     {{NULL, g138_f32_in_double, g138_f32_plain}, {NULL, NULL, NULL}, {g138_f16_settled, NULL, NULL}, {g138_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:i1,i2 sub:1,i1 mul:i1,t1 maximum:t2,k0 div:t0,t3 mul:t4,i3 mul:i0,t5 div:t6,k1",
+     "",
+     0, 0, 0,
+     {{NULL, g139_f32_in_double, g139_f32_plain}, {NULL, NULL, NULL}, {g139_f16_settled, NULL, NULL}, {g139_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
+    {"sub:x0,i1",
+     "",
+     0, 0, 0,
+     {{NULL, g140_f32_in_double, g140_f32_plain}, {NULL, NULL, NULL}, {g140_f16_settled, NULL, g140_f16_plain}, {g140_bf16_settled, NULL, g140_bf16_plain}},
+     {{NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}, {NULL, NULL, NULL}},
+     NULL},
     {"sum:i0",
      "s",
      0, 0, 0,
-     {{NULL, g135_f32_in_double, g135_f32_plain}, {NULL, NULL, NULL}, {NULL, g135_f16_in_double, NULL}, {NULL, g135_bf16_in_double, NULL}},
-     {{NULL, g135_f32_in_double_columns, g135_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g135_f16_in_double_columns, NULL}, {NULL, g135_bf16_in_double_columns, NULL}},
-     g135_finish},
+     {{NULL, g141_f32_in_double, g141_f32_plain}, {NULL, NULL, NULL}, {NULL, g141_f16_in_double, NULL}, {NULL, g141_bf16_in_double, NULL}},
+     {{NULL, g141_f32_in_double_columns, g141_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g141_f16_in_double_columns, NULL}, {NULL, g141_bf16_in_double_columns, NULL}},
+     g141_finish},
     {"where:m1,k0,i0 max:t0 exp_of_difference:t0,t1 sum:t2 div:t2,t3",
      "ms",
      1, 1, 8,
-     {{NULL, g136_f32_in_double, g136_f32_plain}, {NULL, NULL, NULL}, {g136_f16_settled, NULL, NULL}, {g136_bf16_settled, NULL, NULL}},
-     {{NULL, NULL, g136_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g136_f16_in_double_columns, NULL}, {NULL, g136_bf16_in_double_columns, NULL}},
+     {{NULL, g142_f32_in_double, g142_f32_plain}, {NULL, NULL, NULL}, {g142_f16_settled, NULL, NULL}, {g142_bf16_settled, NULL, NULL}},
+     {{NULL, NULL, g142_f32_plain_columns}, {NULL, NULL, NULL}, {NULL, g142_f16_in_double_columns, NULL}, {NULL, g142_bf16_in_double_columns, NULL}},
      NULL},
 };
 

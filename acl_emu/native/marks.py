@@ -1,4 +1,4 @@
-"""Kernels that operators run inside of larger ones, marked to be compiled as a whole like those of plans."""
+"""Kernels that are marked to be compiled as a whole like those of plans: what operators run inside of larger ones, or on other shapes."""
 
 from __future__ import annotations
 

@@ -42,8 +42,9 @@ _CHEAP = frozenset({"add", "sub", "mul", "neg", "abs", "equal", "not_equal", "le
 """Worth computing again in a later phase, rather than keeping."""
 _SHORT_ROW = 32
 """Shorter rows are better worked on side by side."""
-_LONG_ROW = 128
-"""From which on whole kernels work on rows one by one: reads that are the same for all of one are not repeated for each element."""
+_LONG_ROW, _LONGER_ROW, _LONGEST_ROW = 128, 512, 8192
+"""From which on whole kernels without reductions work on rows one by one, where reads that are the same for all of one are not repeated for
+each element: if no other kernel is at hand, and if one is. The longest are worked on in pieces."""
 _KEPT_BYTES = 1 << 20
 _COLUMN_ROWS, _PART_ELEMENTS = 512, 1 << 18
 """Of the parts that tall columns are cut into, at least."""
@@ -231,17 +232,15 @@ class _Compiler:
             rows, elements = inner, outer
         else:
             rows, elements = self._rows_of(self._order(range(len(self.domain)), self.reads), _LONG_ROW)
-        of_rows = [index for index in range(self.reads) if self._has_one_for_a_row(index, elements)]
         lower = _Lowering(self)
         in_parts = lower.can_be_split
         short = shape == _COLUMNS and not in_parts and self._is_short(elements, rows)
-        fused = self.find(of_rows, False) if of_rows else None
-        if fused is not None:
-            shape, outer, inner = _MAP if shape == _MAP else _ROWS, rows, elements
-        else:
-            fused = self.find((), short)
+        fused, by_row = self._kernel(elements, short)
         if fused is None:
             return None
+        if by_row:
+            in_pieces = shape == _MAP and self._size(rows, elements)[1] > _LONGEST_ROW
+            shape, outer, inner = _MAP if in_pieces else _ROWS, rows, elements
         if [node in lower.rows for node in lower.outputs] != list(fused.reduced):
             return None  # a result that reads repeat for each element would make one for each
         if shape == _COLUMNS and not in_parts and not short:
@@ -256,6 +255,16 @@ class _Compiler:
             )
             lanes = min(lanes, -(-self._run(shape, inner) // 16) * 16)
         return self._packed(lower, fused, shape, outer, inner, block, lanes)
+
+    def _kernel(self, elements: list[int], side_by_side: bool) -> tuple[Fused | None, bool]:
+        """A kernel that was compiled as a whole, and whether it takes what is the same for a row of these axes as one number."""
+        of_rows = tuple(index for index in range(self.reads) if self._has_one_for_a_row(index, elements))
+        is_short = not self.axes and self._size([], elements)[1] < _LONGER_ROW
+        for reads in dict.fromkeys(((), of_rows) if is_short else (of_rows, ())):
+            fused = self.find(reads, not reads and side_by_side)
+            if fused is not None:
+                return fused, bool(reads)
+        return None, False
 
     def _column_parts(self, lanes: int, rows: int, columns: int) -> tuple[int, int]:
         """Rows and columns of a unit: some of all rows where there are many of them, else some columns for each thread, in long pieces."""

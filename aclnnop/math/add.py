@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from acl_emu.native.marks import LANES, ROW, whole
 from acl_emu.spec import ALL, Array, Plan, Product, operator
 from aclnnop.math.arithmetic import ConstNumberRef, NumberIn, NumberOut, NumberScalar, RealRef, RealScalar, combined
 
@@ -32,6 +33,8 @@ def aclnnInplaceAdds(selfRef: RealRef, other: RealScalar, alpha: RealScalar) -> 
     return combined(plus, selfRef, other, selfRef, alpha)
 
 
+@whole(LANES, ROW, alpha=1)
+@whole(ROW, LANES, alpha=1)
 def plus(x: Array, y: Any, alpha: Any) -> Array:
     """The formula."""
     total: Array = x + alpha * y

@@ -1,12 +1,12 @@
 """aclnnMul, aclnnMuls and what they are in place: ``self × other``."""
 
-import operator as python_operator
+from typing import Any
 
-from acl_emu.spec import ALL, Plan, Product, operator
+from acl_emu.native.marks import LANES, ROW, whole
+from acl_emu.spec import ALL, Array, Plan, Product, operator
 from aclnnop.math.arithmetic import NumberIn, NumberOut, NumberRef, NumberScalar, combined
 
 PRODUCTS = ALL - {Product.A310B}
-times = python_operator.mul
 
 
 @operator(products=PRODUCTS)
@@ -31,3 +31,11 @@ def aclnnMuls(self: NumberIn, other: NumberScalar, out: NumberOut) -> Plan:
 def aclnnInplaceMuls(selfRef: NumberRef, other: NumberScalar) -> Plan:
     """Multiply ``selfRef`` by a number."""
     return combined(times, selfRef, other, selfRef)
+
+
+@whole(LANES, ROW)
+@whole(ROW, LANES)
+def times(x: Array, y: Any) -> Array:
+    """The formula."""
+    product: Array = x * y
+    return product

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from acl_emu.native.marks import LANES, ROW, whole
 from acl_emu.spec import ALL, Array, Plan, Product, operator
 from aclnnop.math.arithmetic import NumberIn, NumberOut, NumberRef, NumberScalar, combined
 
@@ -30,6 +31,8 @@ def aclnnInplaceSubs(selfRef: NumberRef, other: NumberScalar, alpha: NumberScala
     return combined(minus, selfRef, other, selfRef, alpha)
 
 
+@whole(LANES, ROW, alpha=1)
+@whole(ROW, LANES, alpha=1)
 def minus(x: Array, y: Any, alpha: Any) -> Array:
     """The formula."""
     rest: Array = x - alpha * y

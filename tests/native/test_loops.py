@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acl_emu import native, soc
+from acl_emu import dtypes, native, soc
 from tests.native.support import BF16, assert_same, at_odd_address, plan_of, program_of, run, ulps
 from tests.operators.accuracy import FLOAT, FLOATS, assert_accurate, spacing
 
@@ -212,6 +213,85 @@ def test_no_bit_depends_on_how_operands_lie(name: str, data: st.DataObject) -> N
     result = np.zeros(shape[:1], dtype) if name == "reductions" else laid_out(np.zeros(shape, dtype), data.draw(whole))
     plain = run(kernel, [np.ascontiguousarray(one) for one in inputs], np.zeros(result.shape, dtype), **options)
     assert_same(run(kernel, inputs, result, **options), plain)
+
+
+def weighed(x: Array, y: Array, mask: Array) -> Array:
+    return np.where(mask, x * np.float32(0.25), np.abs(y) - x)
+
+
+REPEATING = {"whole": smooth, "numbers of rows": np.multiply, "steps": weighed}
+"""Kernels whose results leave no choice."""
+
+
+def rounded_once(kernel: Any, inputs: list[Array], dtype: np.dtype[Any]) -> Array:
+    """By numpy, from operands of full size."""
+    wide = np.float32 if dtype == FLOAT else np.float64
+    values = [one if one.dtype == np.bool_ else one.astype(wide) for one in np.broadcast_arrays(*inputs)]
+    return dtypes.round_to(np.asarray(kernel(*values)), dtypes.from_numpy(dtype))
+
+
+@st.composite
+def repeated_shapes(draw: st.DrawFn) -> tuple[int, ...]:
+    """Axes of any length, up to some tiles in all."""
+    shape: list[int] = []
+    for length in draw(st.lists(st.sampled_from((2, 3, 5, 16, 64, 100, 511, 513, 2000, 5000, 20_000)), min_size=1, max_size=4)):
+        shape.append(max(1, min(length, 150_000 // math.prod(shape))))
+    return tuple(draw(st.permutations(shape)))
+
+
+@pytest.mark.parametrize("name", REPEATING)
+@settings(max_examples=100)
+@given(data=st.data())
+def test_operands_that_repeat_themselves(name: str, data: st.DataObject) -> None:
+    """Along any axes, however they lie, on any number of threads; results lie apart, at an odd address, or on the operand of full size."""
+    kernel, dtype = REPEATING[name], data.draw(st.sampled_from(FLOATS))
+    shape = data.draw(repeated_shapes())
+    kept = [shape] + [tuple(data.draw(st.sampled_from((1, length))) for length in shape) for _ in range(1 + (name == "steps"))]
+    inputs = [numbers(*one, dtype=dtype, seed=seed) for seed, one in enumerate(kept)]
+    if name == "steps":
+        inputs[2] = inputs[2] > 0
+    expected = rounded_once(kernel, inputs, dtype)
+    for place, one in enumerate(inputs):
+        lying = data.draw(st.sampled_from(("plain", "odd", "stepped", "gaps", "turned")))
+        if lying == "odd":
+            inputs[place] = at_odd_address(one)
+        elif lying == "turned":
+            inputs[place] = np.asfortranarray(one)
+        elif lying != "plain":
+            inputs[place] = np.concatenate([one, one], axis=-1)[..., :: 2 if lying == "stepped" else 1][..., : one.shape[-1]]
+            inputs[place][...] = one
+    out = {"apart": np.zeros((*shape, 2), dtype)[..., 1], "odd": at_odd_address(np.zeros(shape, dtype)), "in place": inputs[0]}
+    result = out[data.draw(st.sampled_from(tuple(out)))]
+    count = data.draw(st.sampled_from((1, 2, 5)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(soc, "threads", lambda: count)
+        native.program_of.cache_clear()
+        run(kernel, inputs, result, compute=np.float32 if dtype == FLOAT else np.float64)
+    native.program_of.cache_clear()
+    assert_same(np.ascontiguousarray(result), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.dtype(np.float32), np.dtype(np.float16)], ids=str)
+@pytest.mark.parametrize("kept", [(1, 1, 1030), (1, 1051, 1), (6, 1, 1), (6, 1, 1030), (6, 1051, 1), (1, 1, 1)], ids=str)
+def test_large_results_of_operands_that_repeat_themselves(kept: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """They pass by the caches, in pieces that end anywhere; whole numbers leave no choice."""
+    shape = (6, 1051, 1030)
+    x, y = np.arange(math.prod(shape)).reshape(shape) % 45, np.arange(math.prod(kept)).reshape(kept) % 43
+    out = run(np.subtract, [x.astype(dtype), y.astype(dtype)], np.zeros(shape, dtype), compute=np.float32)
+    np.testing.assert_array_equal(out, (x - y).astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("length", "loops"), [(127, "map"), (511, "map"), (512, "rows"), (8192, "rows"), (8193, "map")], ids=lambda value: str(value)
+)
+def test_long_rows_have_their_numbers_as_constants(length: int, loops: str) -> None:
+    x, y = numbers(20, length), numbers(20, 1, seed=2)
+    for inputs in ([x, y], [y, x]):
+        program = program_of(np.multiply, inputs, [x])
+        assert program is not None
+        assert plan_of(program).loops == loops
+        assert any("x0" in one for one in program.signatures) == (length >= 512)
+        assert_same(run(np.multiply, inputs, np.zeros(x.shape, np.float32)), x * y)
 
 
 @pytest.mark.parametrize("turned", list(itertools.product((False, True), repeat=3)), ids=str)

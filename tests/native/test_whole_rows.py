@@ -328,7 +328,7 @@ def test_results_too_large_for_caches(signature: str, dtype: np.dtype[Any]) -> N
     copies = LARGE // (2 * few.inputs[0].nbytes) + 1
     many = few._replace(inputs=[np.tile(one, (copies, 1)) for one in few.inputs])
     outputs = many.outputs()
-    run_whole(many, many.inputs, outputs, loops_of(signature))
+    run_whole(many, many.inputs, outputs, loops_of(signature, 10_007))
     for out, expected in zip(outputs, expected_of(few), strict=True):
         parts = out.reshape(copies, 12, -1)
         assert judge(parts[0], expected).right.all()
