@@ -171,6 +171,9 @@ LOAD_FROM(load_u8, uint8_t)
 LOAD_FROM(load_i16, int16_t)
 LOAD_FROM(load_i32, int32_t)
 LOAD_FROM(load_i64, int64_t)
+LOAD_FROM(load_u16, uint16_t)
+LOAD_FROM(load_u32, uint32_t)
+LOAD_FROM(load_u64, uint64_t)
 
 static void NAME(load_bool)(void *lanes, const void *memory, size_t n)
 {

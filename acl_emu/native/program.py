@@ -22,7 +22,7 @@ _TILE_BYTES = 4096
 _MOST_DIMS, _MOST_OPERANDS, _MOST_SLOTS, _MOST_SUMS = 8, 32, 64, 8
 _PART_TILES = 64
 _HEADER_SIZE = 24
-DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64")
+DTYPES = ("float32", "float64", "float16", "bfloat16", "bool", "int8", "uint8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
 _STORED = DTYPES[:4]
 _FUNCTIONS = (
     *("add", "sub", "mul", "div", "neg", "abs", "sign", "square", "maximum", "minimum"),
@@ -101,15 +101,15 @@ def compile_graph(
     writes: Sequence[Layout],
     rounding: Sequence[Sequence[str]],
     *,
-    wide: bool,
+    lane: np.dtype[Any],
     find: Callable[[Sequence[int]], Fused | None],
 ) -> bytes:
     """The program that computes ``graph`` from ``reads`` to ``writes``; raises Untraceable where the engine has no way to.
 
-    ``rounding`` names the types that each result is rounded to before it is stored. ``find`` looks for a kernel that was compiled as a
-    whole, given the reads that have one value for a whole row.
+    ``lane`` is the type that it computes in. ``rounding`` names the types that each result is rounded to before it is stored. ``find``
+    looks for a kernel that was compiled as a whole, given the reads that have one value for a whole row.
     """
-    return _Compiler(graph, reads, writes, rounding, wide, find).program()
+    return _Compiler(graph, reads, writes, rounding, lane, find).program()
 
 
 class _Compiler:
@@ -119,7 +119,7 @@ class _Compiler:
         reads: Sequence[Layout],
         writes: Sequence[Layout],
         rounding: Sequence[Sequence[str]],
-        wide: bool,
+        lane: np.dtype[Any],
         find: Callable[[Sequence[int]], Fused | None],
     ) -> None:
         self.find = find
@@ -127,7 +127,7 @@ class _Compiler:
         self.layouts = (*reads, *writes)
         self.reads = len(reads)
         self.rounding = rounding
-        self.wide = wide
+        self.lane = lane
         self.nodes = [node for node in graph.nodes if node.op != "same"]
         self.domain = np.broadcast_shapes(*(node.shape for node in graph.nodes), *(layout.shape for layout in reads))
         self._check()
@@ -140,7 +140,8 @@ class _Compiler:
         if len(self.layouts) > _MOST_OPERANDS or 0 in self.domain or len(self.domain) > _MOST_DIMS:
             raise Untraceable("too many operands or dimensions, or no element")
         for index, layout in enumerate(self.layouts):
-            if layout.dtype.name not in (DTYPES if index < self.reads else _STORED):
+            in_float = self.lane.name in ("float32", "float64")
+            if layout.dtype.name not in (_STORED if in_float and index >= self.reads else DTYPES):
                 raise Untraceable(f"no {layout.dtype} in the engine")
             if index >= self.reads and any(n > 1 and s == 0 for n, s in zip(layout.shape, layout.strides, strict=True)):
                 raise Untraceable("a result whose elements lie on each other")
@@ -211,7 +212,7 @@ class _Compiler:
 
     def _in_steps(self, shape: int, outer: list[int], inner: list[int], block: int) -> bytes:
         lower = _Lowering(self)
-        lanes = _TILE_BYTES // (8 if self.wide else 4)
+        lanes = _TILE_BYTES // self.lane.itemsize
         if shape == _MAP:
             outer, inner = self._rows_of(inner, lanes // 2)
         size = self._size(outer, inner)
@@ -306,7 +307,7 @@ class _Compiler:
     def _column_width(self, lanes: int, size: Sequence[int], kept: int) -> int:
         """How many columns are worked on at once: some threads' worth of units, and what is kept stays near."""
         if kept:
-            lanes = min(lanes, max(64, _KEPT_BYTES // (kept * size[0] * (8 if self.wide else 4))))
+            lanes = min(lanes, max(64, _KEPT_BYTES // (kept * size[0] * self.lane.itemsize)))
         return max(16, min(lanes, -(-size[1] // 8 // 16) * 16))
 
     def _turned_axis(self, order: list[int]) -> int | None:
@@ -349,7 +350,7 @@ class _Compiler:
         numbers = [number for s in steps for number in (_CODES[s.code], s.dst, *s.arguments, *(0,) * (3 - len(s.arguments)))]
         fused_at = step_at + len(numbers)
         header = [
-            *(int(self.wide), shape, *self._size(outer, inner)),
+            *(DTYPES.index(self.lane.name), shape, *self._size(outer, inner)),
             *(self.reads, len(self.layouts), lower.slots, len(lower.constants), lower.kept, lower.sums, len(lower.phases)),
             *(len(lower.prologue), block, lanes, number, way, storage, of_rows),
             *(operand_at, constant_at, phase_at, step_at, fused_at, fused_at + len(values)),
@@ -359,7 +360,7 @@ class _Compiler:
             (
                 struct.pack(f"{len(header)}q", *header),
                 struct.pack(f"{len(operands)}q", *operands),
-                struct.pack(f"{len(lower.constants)}d", *lower.constants),
+                struct.pack(f"{len(lower.constants)}{'d' if self.lane.kind == 'f' else 'q'}", *lower.constants),
                 struct.pack(f"{len(spans)}q", *spans),
                 struct.pack(f"{len(numbers)}q", *numbers),
                 struct.pack(f"{len(values)}d", *values),

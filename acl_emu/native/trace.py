@@ -71,9 +71,9 @@ class Graph:
         key = (op, tuple(map(id, arguments)), shape, mask, detail)
         return self._known.setdefault(key, Node(op, arguments, shape, mask, detail))
 
-    def constant(self, value: float) -> Node:
+    def constant(self, value: float | int) -> Node:
         """A number; zeros of different sign differ."""
-        key = ("constant", value.hex())
+        key = ("constant", value.hex() if isinstance(value, float) else value)
         return self._known.setdefault(key, Node("constant", (), (), False, value))
 
     def _factors(self, node: Node) -> tuple[Node, ...]:
@@ -284,7 +284,8 @@ class Symbol(NDArrayOperatorsMixin):
         compute = self.graph.compute
         if not isinstance(value, (bool, int, float)) and np.result_type(compute, value.dtype) != compute:
             raise Untraceable(f"the kernel uses a number of type {value.dtype}")
-        return self.graph.constant(float(compute.type(value)))
+        number: float | int = compute.type(value).item()
+        return self.graph.constant(number)
 
     def _common(self, operands: Sequence[Symbol | Node]) -> tuple[Shape, Shape]:
         """The shapes of a result: as the kernel sees it, and as its node broadcasts."""
